@@ -1,0 +1,2 @@
+//! The `fleetsim` command.
+fn main() {}

@@ -1,0 +1,5 @@
+//! The update-run scheduler, sans-IO.
+
+mod strategy;
+
+pub use strategy::*;

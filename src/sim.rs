@@ -1,0 +1,4 @@
+//! The simulation: one virtual clock, one queue, one loop.
+
+pub mod model;
+pub mod script;

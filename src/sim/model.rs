@@ -1,0 +1,71 @@
+//! What may happen around the scheduler: the models of the simulated world and their parameters.
+
+use crate::calendar::{TimeOfDay, UtcOffset, Weekday};
+use crate::quantiles::Distribution;
+use crate::scheduler::Restart;
+
+/// The world's models, as the scenario names them or by default (world.md's "Keys").
+#[derive(Debug, Clone, PartialEq)]
+pub struct WorldModel {
+    /// `releases`: how versions arrive in regions.
+    pub releases: ReleaseModel,
+    /// `durations`: how long an update takes.
+    pub durations: DurationModel,
+    /// `failures`: independent failures; `None` turns them off.
+    pub failures: Option<FailureModel>,
+    /// `people.approvers`: who approves gates, and when; `None`: nobody does.
+    pub approvers: Option<Approvers>,
+    /// `people.restart`: who restarts a failed run, and when; `None`: nobody does.
+    pub restarter: Option<Restarter>,
+}
+
+/// How node images and Kubernetes versions arrive (W1, W2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReleaseModel {
+    /// The measured node-image train: one offset a version, then region by region.
+    Train,
+    /// Nothing arrives but what the script names.
+    Off,
+}
+
+/// How long a member's update takes (W4).
+#[derive(Debug, Clone, PartialEq)]
+pub enum DurationModel {
+    /// One draw for each member and attempt; the distribution is in milliseconds.
+    Cluster(Distribution),
+}
+
+/// Independent failures of updates (W6).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct FailureModel {
+    /// Probability that a member's update fails.
+    pub probability: f64,
+    /// Share of failures that clear on a later attempt; the others fail every time.
+    pub transient: f64,
+}
+
+/// People who approve gates, in their working hours (W10).
+#[derive(Debug, Clone, PartialEq)]
+pub struct Approvers {
+    /// Working time from the gate's Pending to the approval, in milliseconds.
+    pub delay: Distribution,
+    /// Working days.
+    pub days: Vec<Weekday>,
+    /// Start of the working day.
+    pub from: TimeOfDay,
+    /// End of the working day.
+    pub to: TimeOfDay,
+    /// Their clock.
+    pub offset: UtcOffset,
+}
+
+/// Somebody who restarts a failed run (W11).
+#[derive(Debug, Clone, PartialEq)]
+pub struct Restarter {
+    /// Time from the run's failure to the restart, in milliseconds.
+    pub after: Distribution,
+    /// How many times at most.
+    pub at_most: u32,
+    /// What becomes of the failed members.
+    pub restart: Restart,
+}

@@ -1,0 +1,145 @@
+//! The scripted world: what happens, by name and instant, without luck (`script`).
+
+use crate::fleet::{KubernetesVersion, NodeImage, Pool};
+use crate::ids::{MemberId, RegionId};
+use crate::scheduler::Restart;
+use crate::time::{Span, Timestamp};
+
+/// A script; absent parts are left to the world's models.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Script {
+    /// `updates`: what each member's n-th started update does.
+    pub updates: Option<ScriptedUpdates>,
+    /// `releases`: what arrives where and when, instead of the world's releases.
+    pub releases: Option<Vec<ScriptedRelease>>,
+    /// `actions`: what people do, in the order of time, then of the file (R-K8). `None` when the
+    /// key is absent: then the world's people act.
+    pub actions: Option<Vec<ScriptedAction>>,
+}
+
+/// What each member's updates do (R-K6).
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ScriptedUpdates {
+    /// By member; members without an entry follow `rest`.
+    pub by_member: std::collections::BTreeMap<MemberId, Vec<ScriptedUpdate>>,
+    /// `*`: one entry an attempt, the last repeats; each member counts its own attempts.
+    pub rest: Vec<ScriptedUpdate>,
+}
+
+/// One attempt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ScriptedUpdate {
+    /// How long it takes; zero or at least a second (R-A6).
+    pub takes: Span,
+    /// The error code with which it fails at its end (R-I17); it succeeds without one.
+    pub fails: Option<String>,
+}
+
+/// One release and when it reaches each region.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ScriptedRelease {
+    /// What is released.
+    pub what: Released,
+    /// When it reaches a named region.
+    pub regions: Vec<(RegionId, Timestamp)>,
+    /// When it reaches every region not named (R-K7).
+    pub everywhere_else: Option<Timestamp>,
+    /// End of community support (R-I12), for Kubernetes versions.
+    pub support_until: Option<Timestamp>,
+    /// End of long-term support (R-I12), for Kubernetes versions.
+    pub lts_until: Option<Timestamp>,
+}
+
+/// What a release brings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[expect(missing_docs, reason = "the two kinds of release")]
+pub enum Released {
+    NodeImage(NodeImage),
+    Kubernetes(KubernetesVersion),
+}
+
+/// One scripted action, at an offset from the scenario's start.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ScriptedAction {
+    /// When.
+    pub at: Span,
+    /// What.
+    pub action: ScriptedVerb,
+}
+
+/// What a scripted action does.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ScriptedVerb {
+    /// Approve the approvals of a place.
+    Approve(GatePath),
+    /// Complete a scheduled start by hand.
+    Complete(GatePath),
+    /// Stop the run.
+    Stop,
+    /// Start the run again, perhaps with its own kind of restart (R-D13).
+    Start(Option<Restart>),
+    /// Skip these, one after the other.
+    Skip(Vec<SkipTarget>),
+    /// A pool joins a member.
+    AddPool(MemberId, Pool),
+}
+
+/// `stage:NAME/before[/DISPLAYNAME]` and its like, by name: one script serves several strategies
+/// (R-E6), so names are looked up when the time comes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GatePath {
+    /// `stage:` or `group:`.
+    pub scope: GateScope,
+    /// The stage's or group's name.
+    pub name: String,
+    /// `before` or `after`.
+    pub timing: GateTiming,
+    /// Everything behind the second slash (R-K9).
+    pub display_name: Option<String>,
+}
+
+/// Whose gate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[expect(missing_docs, reason = "the two scopes")]
+pub enum GateScope {
+    Stage,
+    Group,
+}
+
+/// Before or after.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[expect(missing_docs, reason = "the API's own words")]
+pub enum GateTiming {
+    Before,
+    After,
+}
+
+/// `Member:NAME` and its like (T9), by name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the API's own words")]
+pub enum SkipTarget {
+    Member(String),
+    Group(String),
+    Stage(String),
+    AfterStageWait(String),
+}
+
+impl std::fmt::Display for GatePath {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let scope = if self.scope == GateScope::Stage { "stage" } else { "group" };
+        let timing = if self.timing == GateTiming::Before { "before" } else { "after" };
+        write!(f, "{scope}:{}/{timing}", self.name)?;
+        self.display_name.iter().try_for_each(|name| write!(f, "/{name}"))
+    }
+}
+
+impl std::fmt::Display for SkipTarget {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Member(name) => write!(f, "Member:{name}"),
+            Self::Group(name) => write!(f, "Group:{name}"),
+            Self::Stage(name) => write!(f, "Stage:{name}"),
+            Self::AfterStageWait(name) => write!(f, "AfterStageWait:{name}"),
+        }
+    }
+}
