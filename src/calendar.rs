@@ -53,3 +53,19 @@ impl ScheduledStart {
 /// A checked maintenance window, ready to be asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Window;
+
+/// A time in which a window is open: `[open, close)`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Interval {
+    /// First instant at which it is open.
+    pub open: Timestamp,
+    /// First instant at which it is closed again.
+    pub close: Timestamp,
+}
+
+impl Window {
+    /// Stub.
+    pub fn intervals_from(&self, _t: Timestamp) -> impl Iterator<Item = Interval> {
+        std::iter::empty()
+    }
+}

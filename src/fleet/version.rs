@@ -16,6 +16,9 @@ use crate::ids::FamilyId;
 pub struct ImageVersion(u64);
 
 impl ImageVersion {
+    /// Before every version: what a pool runs of which nothing is known.
+    pub const OLDEST: Self = Self(0);
+
     const LARGEST: u64 = (1 << 20) - 2;
 
     /// The version of an image built on this day: `YYYYMM.DD.0`.
