@@ -2,29 +2,24 @@
 //!
 //! Owns section 7 of the rules (M1–M5, R-J1–R-J11) and the next occurrence of a scheduled start
 //! (G6). Works on the local clock of a fixed UTC offset; there is no daylight saving (M2).
+//!
+//! [`MaintenanceWindow`] says what somebody wrote down; [`Window`] is the same, counted from a
+//! scenario's start and ready to be asked. Does not read files: field by field, the texts are read
+//! by the `FromStr` of the types here, and [`MaintenanceWindow::check`] knows the ranges.
+
+mod civil;
+mod occurrences;
+mod schedule;
+mod window;
+
+pub use civil::{Date, TimeOfDay, UtcOffset, Weekday};
+pub use schedule::{
+    MaintenanceWindow, MissingDay, NotAllowedDates, NotAllowedTime, Problem, Schedule, WeekAnchor,
+    WeekIndex,
+};
+pub use window::{Interval, Intervals, Window};
 
 use crate::time::{Span, Timestamp};
-
-/// A day of the week, Sunday first as the API counts weeks (M3).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[expect(missing_docs, reason = "the days name themselves")]
-pub enum Weekday {
-    Sunday,
-    Monday,
-    Tuesday,
-    Wednesday,
-    Thursday,
-    Friday,
-    Saturday,
-}
-
-/// A fixed offset from UTC in minutes, within ±14:00 (M2).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub struct UtcOffset(pub i16);
-
-/// A time of day in minutes since local midnight.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct TimeOfDay(pub u16);
 
 /// When a `ScheduledStart` gate completes (G6).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -40,32 +35,62 @@ pub struct ScheduledStart {
 impl ScheduledStart {
     /// The first occurrence at or after `reached` (G6, R-F1: to the second).
     pub fn next_at_or_after(&self, reached: Timestamp) -> Timestamp {
-        let local = reached + Span::from_mins(i64::from(self.offset.0));
-        let week = 7 * 86_400_000_i64;
-        // 1970-01-01 was a Thursday; weeks counted from Sunday 1969-12-28.
-        let sunday = -4 * 86_400_000_i64;
-        let target = i64::from(self.day as u8) * 86_400_000 + i64::from(self.time.0) * 60_000;
-        let into_week = (local.as_millis() - sunday).rem_euclid(week);
-        reached + Span::from_millis((target - into_week).rem_euclid(week))
+        let week = civil::WEEK.as_millis();
+        let first = civil::SUNDAY + self.day.since_sunday() + self.time.since_midnight();
+        let since_last = (reached - (first - self.offset.ahead())).as_millis().rem_euclid(week);
+        reached + Span::from_millis((-since_last).rem_euclid(week))
     }
 }
 
-/// A checked maintenance window, ready to be asked.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Window;
+#[cfg(test)]
+mod naive;
 
-/// A time in which a window is open: `[open, close)`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Interval {
-    /// First instant at which it is open.
-    pub open: Timestamp,
-    /// First instant at which it is closed again.
-    pub close: Timestamp,
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-impl Window {
-    /// Stub.
-    pub fn intervals_from(&self, _t: Timestamp) -> impl Iterator<Item = Interval> {
-        std::iter::empty()
+    fn at(text: &str) -> Timestamp {
+        text.parse().unwrap()
+    }
+
+    fn start(day: Weekday, time: &str, offset: &str) -> ScheduledStart {
+        ScheduledStart { day, time: time.parse().unwrap(), offset: offset.parse().unwrap() }
+    }
+
+    #[test]
+    fn g6_reached_on_monday_completes_this_wednesday() {
+        let gate = start(Weekday::Wednesday, "02:00", "+00:00");
+        assert_eq!(gate.next_at_or_after(at("2026-03-02T08:00:00Z")), at("2026-03-04T02:00:00Z"));
+        assert_eq!(gate.next_at_or_after(at("2026-09-14T09:00:00Z")), at("2026-09-16T02:00:00Z"));
+    }
+
+    #[test]
+    fn g6_reached_on_wednesday_past_the_time_completes_next_week() {
+        let gate = start(Weekday::Wednesday, "02:00", "+00:00");
+        assert_eq!(gate.next_at_or_after(at("2026-03-04T03:00:00Z")), at("2026-03-11T02:00:00Z"));
+    }
+
+    #[test]
+    fn g6_counts_days_at_the_gates_own_offset() {
+        let gate = start(Weekday::Thursday, "10:00", "-08:00");
+        assert_eq!(gate.next_at_or_after(at("2026-09-16T02:00:00Z")), at("2026-09-17T18:00:00Z"));
+        // Sunday 01:00 at +14:00 is still Saturday 11:00 in UTC.
+        let gate = start(Weekday::Sunday, "01:00", "+14:00");
+        assert_eq!(gate.next_at_or_after(at("2026-03-07T11:00:01Z")), at("2026-03-14T11:00:00Z"));
+        assert_eq!(gate.next_at_or_after(at("2026-03-07T10:59:59Z")), at("2026-03-07T11:00:00Z"));
+        let gate = start(Weekday::Saturday, "23:30", "-14:00");
+        assert_eq!(gate.next_at_or_after(at("2026-03-02T00:00:00Z")), at("2026-03-08T13:30:00Z"));
+        // Before 1970 the remainders are negative.
+        assert_eq!(gate.next_at_or_after(at("1960-02-29T00:00:00Z")), at("1960-03-06T13:30:00Z"));
+    }
+
+    #[test]
+    fn r_f1_reached_at_that_instant_completes_at_once_a_second_later_next_week() {
+        let gate = start(Weekday::Wednesday, "02:00", "+00:00");
+        let due = at("2026-03-04T02:00:00Z");
+        assert_eq!(gate.next_at_or_after(due), due);
+        assert_eq!(gate.next_at_or_after(due - Span::SECOND), due);
+        assert_eq!(gate.next_at_or_after(due + Span::SECOND), at("2026-03-11T02:00:00Z"));
+        assert_eq!(gate.next_at_or_after(due + Span::from_millis(1)), at("2026-03-11T02:00:00Z"));
     }
 }
