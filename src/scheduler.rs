@@ -28,6 +28,7 @@ mod record;
 mod run;
 mod skip;
 mod state;
+mod status;
 mod strategy;
 mod target;
 

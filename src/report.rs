@@ -1,0 +1,3 @@
+//! What a simulation shows: events, results, charts.
+
+pub mod events;
