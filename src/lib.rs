@@ -3,6 +3,7 @@
 pub mod bits;
 pub mod calendar;
 pub mod error;
+pub mod experiment;
 pub mod fleet;
 pub mod ids;
 pub mod quantiles;
@@ -10,4 +11,5 @@ pub mod report;
 pub mod scenario;
 pub mod scheduler;
 pub mod sim;
+pub mod stats;
 pub mod time;

@@ -4,6 +4,7 @@
 //! may come next in `queue`; the luck is drawn in [`draw`] before the loop begins, the real
 //! scheduler decides, and [`outcome`] says what it came to.
 
+mod delay;
 pub mod draw;
 pub mod model;
 pub mod outcome;
@@ -13,6 +14,7 @@ pub mod releases;
 pub mod script;
 pub mod world;
 
+pub use delay::{DelayCause, Delays};
 pub use outcome::{End, Outcome};
 pub use world::World;
 
@@ -141,6 +143,12 @@ impl<'p> Simulation<'p> {
                 && self.scheduler.next_wake().is_none()
                 && self.queue.is_empty()
                 && self.truth.is_script_done(self.world)
+    }
+
+    /// Where the makespan of the last replication went, from all its records.
+    pub fn delays(&self, records: &[Record], end: Timestamp) -> Delays {
+        let arrived = |member| self.truth.targets_of(self.world, &self.scheduler, member);
+        delay::split(&self.scheduler, records, &arrived, end)
     }
 
     /// The scheduler as the last replication left it.

@@ -1,6 +1,7 @@
 //! What one replication came to.
 
 use crate::scheduler::{Reason, Scheduler, State};
+use crate::sim::Delays;
 use crate::time::{Span, Timestamp};
 
 /// How a replication ended.
@@ -61,6 +62,8 @@ pub struct Outcome {
     /// When each member was done, ascending, in milliseconds from the start: Completed, or Skipped
     /// because it was at or past the target.
     pub done: Vec<i64>,
+    /// Where the makespan went; all zero unless [`crate::sim::Simulation::delays`] filled it in.
+    pub delays: Delays,
 }
 
 impl Outcome {
@@ -87,6 +90,7 @@ impl Outcome {
             approvals: scheduler.approvals(),
             restarts: scheduler.restarts(),
             done: Vec::with_capacity(scheduler.plan().size as usize),
+            delays: Delays::default(),
         };
         for id in scheduler.plan().groups.iter().flat_map(|group| &group.members) {
             outcome.count(scheduler, *id, start);

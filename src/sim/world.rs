@@ -3,14 +3,16 @@
 use std::fmt;
 
 use crate::bits::Bits;
-use crate::fleet::{PoolImage, support};
+use crate::fleet::{NodeImage, PoolImage, support};
 use crate::ids::{Column, GateId, Id, MemberId, RegionId};
 use crate::quantiles::Quantiles;
 use crate::scenario::Scenario;
 use crate::scheduler::{
-    Action, Event, FailureCode, GatePath, Plan, Released, Scheduler, SkipTarget, Support,
+    Action, Event, FailureCode, GatePath, NodeImageSelection, Plan, Released, Scheduler,
+    SkipTarget, Support,
 };
 use crate::sim::Notice;
+use crate::sim::delay::Targets;
 use crate::sim::draw::{Luck, Purpose, happens};
 use crate::sim::model::{DurationModel, FailureModel, ReleaseModel};
 use crate::sim::queue::{Happening, Queue};
@@ -344,6 +346,34 @@ impl Truth {
             return Happening::Scripted(number);
         }
         queue.pop().expect("nothing else happens now")
+    }
+
+    /// When the targets of a member's update reached its region.
+    pub(super) fn targets_of(
+        &self,
+        world: &World<'_>,
+        scheduler: &Scheduler<'_>,
+        member: MemberId,
+    ) -> Targets {
+        let (plan, facts) = (scheduler.plan(), &world.scenario.fleet.members[member]);
+        let arrives = |what: Released| {
+            let mut all = (0..).map_while(|number| self.arrival(world, number));
+            let found = all.find(|(_, released, region)| *released == what && *region == facts.region);
+            found.map_or(Timestamp::MAX, |(at, _, _)| at)
+        };
+        let families = |image: &NodeImage| {
+            facts.pools.iter().any(|pool| pool.image.family() == image.family)
+        };
+        let latest = plan.update.node_images == NodeImageSelection::Latest;
+        let images = scheduler.target_images().filter(|_| !latest).filter(families);
+        Targets {
+            image: images.map(|image| arrives(Released::NodeImage(image))).max(),
+            version: plan
+                .update
+                .upgrade
+                .kubernetes_version()
+                .map(|version| arrives(Released::Kubernetes(version))),
+        }
     }
 
     pub(super) fn is_script_done(&self, world: &World<'_>) -> bool {
