@@ -9,4 +9,5 @@ pub mod quantiles;
 pub mod scenario;
 pub mod scheduler;
 pub mod sim;
+pub mod stats;
 pub mod time;
