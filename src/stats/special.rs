@@ -5,6 +5,8 @@
 //! probabilities", which avoids the cancellation between log-gammas; incomplete betas are
 //! continued fractions (Abramowitz and Stegun 26.5.8) evaluated by Lentz's method.
 
+#![expect(clippy::many_single_char_names, reason = "the letters are those of the formulas")]
+
 use std::f64::consts::{FRAC_1_SQRT_2, TAU};
 
 /// `P(Z > x)` of a standard normal Z.
@@ -96,7 +98,7 @@ fn beta_function(a: f64, b: f64) -> f64 {
     libm::exp(log_peak) / beta_kernel(a, b, mode, b / (a + b))
 }
 
-/// The regularised incomplete beta function I_x(a, b), for positive `a` and `b` and `x` from 0 to 1.
+/// The regularised incomplete beta function `I_x(a, b)`: `a` and `b` positive, `x` from 0 to 1.
 pub fn beta_regularised(a: f64, b: f64, x: f64) -> f64 {
     assert!(a > 0.0 && b > 0.0, "the parameters of a beta are positive, not {a} and {b}");
     assert!((0.0..=1.0).contains(&x), "a beta variable lies from 0 to 1, not at {x}");
@@ -117,7 +119,7 @@ pub(super) fn real(count: usize) -> f64 {
     f64::from(u32::try_from(count).expect("samples hold fewer than 2^32 runs"))
 }
 
-/// I_x(a, b) with `y` = 1 − `x` given apart, so that an `x` close to 1 keeps its digits.
+/// `I_x(a, b)` with `y` = 1 − `x` given apart, so that an `x` close to 1 keeps its digits.
 fn beta(a: f64, b: f64, x: f64, y: f64) -> f64 {
     if x <= 0.0 {
         0.0
@@ -130,7 +132,7 @@ fn beta(a: f64, b: f64, x: f64, y: f64) -> f64 {
     }
 }
 
-/// x^a · y^b / B(a, b), as a binomial density with real arguments.
+/// `x^a · y^b / B(a, b)`, as a binomial density with real arguments.
 fn beta_kernel(a: f64, b: f64, x: f64, y: f64) -> f64 {
     let n = a + b;
     let log = stirling_error(n)
