@@ -38,7 +38,9 @@ pub use plan::{
     STAGE_MAX_GROUPS, StagePlan,
 };
 pub use record::{EventKind, FailureCode, Log, NoLog, Node, Reason, Record};
-pub use run::{GateStatus, GroupStatus, MemberStatus, RunStatus, Scheduler, StageStatus, WaitStatus};
+pub use run::{
+    GateStatus, GroupStatus, MemberStatus, RunStatus, Scheduler, StageStatus, WaitStatus,
+};
 pub use state::{NodeKind, State};
 pub use strategy::*;
 pub use target::{IMAGE_VALIDITY, Support};

@@ -14,7 +14,7 @@ use crate::time::{Span, Timestamp};
 /// State and times of one node, as the status tree shows them (T11, R-C13).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Times {
-    /// When it left NotStarted.
+    /// When it left `NotStarted`.
     pub started: Option<Timestamp>,
     /// When it reached a final state; cleared when it is reopened.
     pub completed: Option<Timestamp>,
@@ -145,6 +145,7 @@ pub struct WaitStatus {
 
 /// One update run: the state of everything in the plan.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each says that one kind of follow-up is wanted")]
 pub struct Scheduler<'p> {
     pub(super) plan: &'p Plan<'p>,
     pub(super) now: Timestamp,
@@ -317,7 +318,11 @@ impl<'p> Scheduler<'p> {
         log: &mut impl Log,
     ) -> std::vec::Drain<'_, Output> {
         assert!(now >= self.now, "time ran backwards: {now} after {}", self.now);
-        assert!(now == self.now || !self.unsettled, "an instant was left unfinished at {}", self.now);
+        assert!(
+            now == self.now || !self.unsettled,
+            "an instant was left unfinished at {}",
+            self.now
+        );
         self.now = now;
         match event {
             Event::Started => self.start(log),
@@ -420,7 +425,10 @@ impl<'p> Scheduler<'p> {
     }
 
     /// What a running update brings to each pool of a member; `None` for pools left alone.
-    pub fn planned_images(&self, member: MemberId) -> impl Iterator<Item = Option<ImageVersion>> + '_ {
+    pub fn planned_images(
+        &self,
+        member: MemberId,
+    ) -> impl Iterator<Item = Option<ImageVersion>> + '_ {
         self.observed.planned_of(member)
     }
 
@@ -1146,7 +1154,11 @@ impl<'p> Scheduler<'p> {
     }
 
     /// Starts a Stopped or Failed run again (T8, R-D1 to R-D6).
-    pub(super) fn restart(&mut self, kind: Option<Restart>, log: &mut impl Log) -> Result<(), Refusal> {
+    pub(super) fn restart(
+        &mut self,
+        kind: Option<Restart>,
+        log: &mut impl Log,
+    ) -> Result<(), Refusal> {
         if !matches!(self.run.state, State::Stopped | State::Failed) {
             return Err(Refusal::NotStartable);
         }
