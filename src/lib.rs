@@ -6,6 +6,7 @@ pub mod error;
 pub mod fleet;
 pub mod ids;
 pub mod quantiles;
+pub mod report;
 pub mod scenario;
 pub mod scheduler;
 pub mod sim;

@@ -1,0 +1,3 @@
+//! What people get to see of an experiment: files, charts and pages.
+
+pub mod chart;
