@@ -23,8 +23,29 @@ const STEPS: [i64; 23] = {
     const H: i64 = 60 * M;
     const D: i64 = 24 * H;
     [
-        S, 2 * S, 5 * S, 10 * S, 15 * S, 30 * S, M, 2 * M, 5 * M, 10 * M, 15 * M, 30 * M, H, 2 * H,
-        3 * H, 6 * H, 12 * H, D, 2 * D, 4 * D, 7 * D, 14 * D, 28 * D,
+        S,
+        2 * S,
+        5 * S,
+        10 * S,
+        15 * S,
+        30 * S,
+        M,
+        2 * M,
+        5 * M,
+        10 * M,
+        15 * M,
+        30 * M,
+        H,
+        2 * H,
+        3 * H,
+        6 * H,
+        12 * H,
+        D,
+        2 * D,
+        4 * D,
+        7 * D,
+        14 * D,
+        28 * D,
     ]
 };
 
@@ -104,7 +125,8 @@ pub(super) fn calendar_ticks(start: Timestamp, end: Span, room: i64) -> Vec<Tick
         };
         civil(Timestamp::from_millis(at)).map(|date| date.strftime(format).to_string())
     };
-    let tick = |at: i64| Some(Tick { at: millis(Span::from_millis(at - first)), label: label(at)? });
+    let tick =
+        |at: i64| Some(Tick { at: millis(Span::from_millis(at - first)), label: label(at)? });
     instants.into_iter().filter_map(tick).collect()
 }
 
@@ -180,7 +202,10 @@ pub(super) fn duration(span: Span) -> String {
     let mut parts = Vec::new();
     for (unit, length) in units.iter().take(largest + 2).skip(largest.saturating_sub(1)) {
         if rest >= *length {
-            parts.push(format!("{}{unit}", thousands(i64::try_from(rest / length).unwrap_or(i64::MAX))));
+            parts.push(format!(
+                "{}{unit}",
+                thousands(i64::try_from(rest / length).unwrap_or(i64::MAX))
+            ));
             rest %= length;
         }
     }
@@ -297,7 +322,10 @@ mod tests {
     #[test]
     fn numbers_have_separators_and_few_digits() {
         assert_eq!([0, 999, 1_000, -1_234_567].map(thousands), ["0", "999", "1,000", "−1,234,567"]);
-        assert_eq!([0.0, 0.25, 12.34, 1_234.5, -0.5].map(plain), ["0", "0.25", "12.3", "1,235", "−0.5"]);
+        assert_eq!(
+            [0.0, 0.25, 12.34, 1_234.5, -0.5].map(plain),
+            ["0", "0.25", "12.3", "1,235", "−0.5"]
+        );
     }
 
     #[test]

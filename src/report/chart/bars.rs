@@ -123,7 +123,7 @@ impl BarRow {
 }
 
 /// Width of the names to the left of the bars.
-const NAMES: f64 = 190.0;
+const NAMES: f64 = 216.0;
 /// Height of one bar with the space around it.
 const ROW: f64 = 46.0;
 
@@ -133,9 +133,8 @@ pub fn bars_svg(chart: &BarChart) -> String {
     let mut canvas = Canvas::new(WIDTH, height);
     let top = head(&mut canvas, &chart.title, &chart.subtitle);
     let parts = chart.parts.len();
-    let shown: Vec<usize> = (0..parts)
-        .filter(|&part| chart.rows.iter().any(|row| row.value(part) > 0.0))
-        .collect();
+    let shown: Vec<usize> =
+        (0..parts).filter(|&part| chart.rows.iter().any(|row| row.value(part) > 0.0)).collect();
     let items: Vec<(Sample, String)> = shown
         .iter()
         .map(|&part| &chart.parts[part])

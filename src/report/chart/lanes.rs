@@ -6,10 +6,6 @@ use super::timeline::{Timeline, TimelineGroup, TimelineStage};
 
 /// The most that stages may take together, in pixels.
 const BUDGET: f64 = 1_420.0;
-/// White space between two groups.
-const GROUP_GAP: f64 = 3.0;
-/// White space below a stage.
-const STAGE_GAP: f64 = 8.0;
 
 /// How much room everything gets.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -26,6 +22,8 @@ pub(super) struct Fit {
     group_line: f64,
     /// The least height of a group.
     group_least: f64,
+    /// White space below a group, and below a stage.
+    gaps: (f64, f64),
 }
 
 /// A stage's place.
@@ -68,6 +66,7 @@ pub(super) fn fit(timeline: &Timeline) -> Fit {
         stage_line: 26.0,
         group_line: 18.0,
         group_least: 0.0,
+        gaps: (3.0, 8.0),
     });
     let thin = |row: f64, per_row: usize, stage_line: f64, group_least: f64| Fit {
         row,
@@ -76,6 +75,7 @@ pub(super) fn fit(timeline: &Timeline) -> Fit {
         stage_line,
         group_line: 0.0,
         group_least,
+        gaps: if group_least > 2.0 { (3.0, 8.0) } else { (1.0, 3.0) },
     };
     let rows = [10.0, 8.0, 6.0, 5.0, 4.0, 3.0, 2.0, 1.0];
     let labelled = rows.map(|row| thin(row, 1, 24.0, 15.0));
@@ -98,8 +98,8 @@ pub(super) fn fit(timeline: &Timeline) -> Fit {
 /// Height of all stages.
 fn height(timeline: &Timeline, fit: Fit) -> f64 {
     let stage = |stage: &TimelineStage| {
-        let groups = stage.groups.iter().map(|group| group_height(stage, group, fit) + GROUP_GAP);
-        fit.stage_line + groups.sum::<f64>() + STAGE_GAP
+        let groups = stage.groups.iter().map(|group| group_height(stage, group, fit) + fit.gaps.0);
+        fit.stage_line + groups.sum::<f64>() + fit.gaps.1
     };
     timeline.stages.iter().map(stage).sum()
 }
@@ -127,10 +127,10 @@ pub(super) fn place(timeline: &Timeline, fit: Fit, top: f64) -> Vec<StageBand> {
             let line = group_line(stage, group, fit);
             let rows = order(group, fit).chunks(fit.per_row).map(<[usize]>::to_vec).collect();
             groups.push(GroupBand { top: y, line, bottom: y + height, rows });
-            y += height + GROUP_GAP;
+            y += height + fit.gaps.0;
         }
         bands.push(StageBand { top: begin, bottom: y, groups });
-        y += STAGE_GAP;
+        y += fit.gaps.1;
     }
     bands
 }
@@ -146,4 +146,57 @@ fn order(group: &TimelineGroup, fit: Fit) -> Vec<usize> {
         order.sort_by_key(began);
     }
     order
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::samples::timeline;
+    use super::*;
+
+    #[test]
+    fn rows_shrink_with_the_fleet_and_are_shared_last() {
+        let mut last = f64::INFINITY;
+        for members in [1, 10, 40, 70, 100, 200, 400, 900, 3_000, 30_000] {
+            let timeline = timeline(members);
+            let fit = fit(&timeline);
+            let each = fit.row / count(fit.per_row);
+            assert!(each <= last, "{members} members: {fit:?}");
+            assert!(height(&timeline, fit) <= BUDGET);
+            assert_eq!(fit.named, members <= 100, "{members} members");
+            assert_eq!(fit.per_row > 1, members > 1_400, "{members} members");
+            last = each;
+        }
+    }
+
+    #[test]
+    fn every_member_has_exactly_one_row_and_none_leaves_its_group() {
+        for members in [1, 10, 100, 1_000, 5_000] {
+            let timeline = timeline(members);
+            let fit = fit(&timeline);
+            let bands = place(&timeline, fit, 100.0);
+            let mut lower = 0.0;
+            for (stage, band) in timeline.stages.iter().zip(&bands) {
+                assert!(band.top >= lower);
+                lower = band.bottom;
+                for (group, place) in stage.groups.iter().zip(&band.groups) {
+                    let mut placed = place.rows.concat();
+                    placed.sort_unstable();
+                    assert!(placed.into_iter().eq(0..group.members.len()));
+                    let last = place.row_top(place.rows.len(), fit);
+                    assert!(place.top >= band.top && last <= place.bottom + 0.01);
+                    assert!(place.bottom <= band.bottom);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn lines_without_names_go_by_when_members_began() {
+        let timeline = timeline(1_000);
+        let fit = fit(&timeline);
+        let group = &timeline.stages[2].groups[0];
+        let began: Vec<_> =
+            order(group, fit).into_iter().map(|m| group.members[m].bars[0].from).collect();
+        assert!(began.is_sorted());
+    }
 }

@@ -11,7 +11,7 @@ use plotters::style::{Color, RGBColor, ShapeStyle};
 
 use super::axis::{Tick, calendar_ticks, count, duration, elapsed_ticks, millis, whole, years};
 use super::style::{
-    AXIS, GRID, INK, MARGIN, MUTED, WIDTH, foot, head, series_colour, series_rgb, small,
+    AXIS, BACKGROUND, GRID, INK, MARGIN, MUTED, WIDTH, foot, head, series_colour, series_rgb, small,
 };
 use super::svg::{Anchor, Canvas, Rect, Stroke, Text, number};
 use super::text::{Weight, shorten, width};
@@ -80,6 +80,8 @@ const CROWD: usize = 5;
 const LEGEND: f64 = 250.0;
 /// Height of one legend entry.
 const ENTRY: f64 = 44.0;
+/// From the plot to the titles of its axes: clear of the last tick's label.
+const AXIS_TITLE: f64 = 52.0;
 /// Plotters counts whole pixels; finer ones keep curves smooth.
 const FINE: f64 = 20.0;
 /// White space around a panel's range, in pixels, so that lines on its edge are whole.
@@ -94,8 +96,8 @@ pub fn progress_svg(chart: &ProgressChart) -> String {
     let rows = if crowded { chart.series.len().div_ceil(4) } else { 0 };
     let legend_height = ENTRY * count(chart.series.len()) + 60.0;
     let plot_height = f64::max(plot_height, legend_height);
-    let top = if chart.subtitle.trim().is_empty() { 72.0 } else { 94.0 };
-    let height = top + plot_height + 84.0 + 186.0 * count(rows) + 14.0;
+    let top = if chart.subtitle.trim().is_empty() { 80.0 } else { 102.0 };
+    let height = top + plot_height + 84.0 + 186.0 * count(rows) + if crowded { 22.0 } else { 14.0 };
     let mut canvas = Canvas::new(WIDTH, height);
     head(&mut canvas, &chart.title, &chart.subtitle);
     let plot = Rect::new(MARGIN + 42.0, top, WIDTH - 2.0 * MARGIN - LEGEND - 66.0, plot_height);
@@ -140,7 +142,10 @@ fn x_range(chart: &ProgressChart) -> (Span, String) {
     // A tail of slow replications longer than this would squeeze everything else to the left.
     let longest = Span::from_millis(median.as_millis() * 5 / 2);
     let (end, cut) = if any > longest && median > shortest {
-        (longest, format!("Cut at {}: slow replications go on to {}.", duration(longest), duration(any)))
+        (
+            longest,
+            format!("Cut at {}: slow replications go on to {}.", duration(longest), duration(any)),
+        )
     } else {
         (any, String::new())
     };
@@ -156,7 +161,7 @@ fn frame(canvas: &mut Canvas, chart: &ProgressChart, plot: Rect, end: Span) {
         let label = format!("{} %", fifth * 25);
         canvas.text(&small(&label, plot.x - 8.0, y, Anchor::End));
     }
-    canvas.text(&small("members updated", plot.x - 42.0, plot.y - 13.0, Anchor::Start));
+    canvas.text(&small("members updated", plot.x - 42.0, plot.y - 18.0, Anchor::Start));
     let scale = plot.width / millis(end);
     let place = |tick: &Tick| plot.x + tick.at * scale;
     for tick in elapsed_ticks(Span::ZERO, end, whole(plot.width / 70.0)) {
@@ -165,7 +170,7 @@ fn frame(canvas: &mut Canvas, chart: &ProgressChart, plot: Rect, end: Span) {
         canvas.text(&small(&tick.label, x, plot.bottom() + 14.0, Anchor::Middle));
     }
     let title = "time since the start";
-    canvas.text(&small(title, plot.right() + 12.0, plot.bottom() + 14.0, Anchor::Start));
+    canvas.text(&small(title, plot.right() + AXIS_TITLE, plot.bottom() + 14.0, Anchor::Start));
     let y = plot.bottom() + 38.0;
     canvas.line((plot.x, y - 10.0), (plot.right(), y - 10.0), Stroke::new(GRID, 1.0));
     for tick in calendar_ticks(chart.start, end, whole(plot.width / 84.0)) {
@@ -174,7 +179,7 @@ fn frame(canvas: &mut Canvas, chart: &ProgressChart, plot: Rect, end: Span) {
         canvas.text(&small(&tick.label, x, y + 3.0, Anchor::Middle));
     }
     let years = years(chart.start, end);
-    canvas.text(&small(&years, plot.right() + 12.0, y + 3.0, Anchor::Start));
+    canvas.text(&small(&years, plot.right() + AXIS_TITLE, y + 3.0, Anchor::Start));
     if let Some(horizon) = chart.horizon.filter(|&horizon| horizon <= end) {
         let x = plot.x + millis(horizon) * scale;
         canvas.line((x, plot.y - 6.0), (x, plot.bottom()), Stroke::dashed(MUTED, 1.2, "5 4"));
@@ -263,9 +268,7 @@ fn band(
     let upper = points.iter().map(|point| (millis(point.at), of(point).1));
     let lower = points.iter().rev().map(|point| (millis(point.at), of(point).0));
     let outline: Vec<_> = upper.chain(lower).collect();
-    context
-        .draw_series([Polygon::new(outline, style)])
-        .expect("a drawing into memory cannot fail");
+    context.draw_series([Polygon::new(outline, style)]).expect("a drawing into memory cannot fail");
 }
 
 /// The curve up to `end`, carried on level to it if it ends before, with shares kept in 0 to 1.
@@ -313,7 +316,10 @@ fn tags(chart: &ProgressChart, plot: Rect, end: Span) -> Vec<(usize, (f64, f64))
             .into_iter()
             .filter_map(|share| crossing(&points, share).map(|at| (at, share)))
             .collect();
-        candidates.extend(points.last().map(|last| (millis(last.at) * 0.97, last.p50)));
+        let along = [0.97, 0.94, 0.91, 0.88, 0.85, 0.82, 0.79, 0.76];
+        if let Some(last) = points.last() {
+            candidates.extend(along.map(|part| (millis(last.at) * part, last.p50)));
+        }
         let places = candidates.into_iter().map(|(at, share)| {
             (plot.x + at / millis(end) * plot.width, plot.bottom() - share * plot.height)
         });
@@ -341,10 +347,10 @@ fn crossing(points: &[ProgressPoint], share: f64) -> Option<f64> {
 
 /// A strategy's number in its colour.
 fn tag(canvas: &mut Canvas, index: usize, at: (f64, f64), radius: f64) {
-    canvas.circle(at, radius, &series_colour(index), Stroke::new("#FFFFFF", 1.5));
+    canvas.circle(at, radius, &series_colour(index), Stroke::new(BACKGROUND, 1.5));
     let number = (index + 1).to_string();
     let text = Text::centred(&number, at.0, at.1, radius * 1.2).bold();
-    canvas.text(&text.fill("#FFFFFF").anchor(Anchor::Middle));
+    canvas.text(&text.fill(BACKGROUND).anchor(Anchor::Middle));
 }
 
 /// Names and outcomes to the right of the plot, and what line and bands are.

@@ -6,10 +6,8 @@ use resvg::tiny_skia::{Pixmap, Transform};
 use resvg::usvg::{Options, Tree, fontdb};
 
 /// The two cuts of Inter 4.1, subset to Latin and a few symbols; its licence stands beside them.
-const FONTS: [&[u8]; 2] = [
-    include_bytes!("../font/Inter-Regular.ttf"),
-    include_bytes!("../font/Inter-SemiBold.ttf"),
-];
+const FONTS: [&[u8]; 2] =
+    [include_bytes!("../font/Inter-Regular.ttf"), include_bytes!("../font/Inter-SemiBold.ttf")];
 
 /// The most pixels on a side.
 const LARGEST: f32 = 20_000.0;

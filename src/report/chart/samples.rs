@@ -28,7 +28,8 @@ pub(super) struct Luck(u64);
 
 impl Luck {
     pub(super) fn next(&mut self) -> f64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         f64::from(u32::try_from(self.0 >> 33).unwrap()) / f64::from(1_u32 << 31)
     }
 
@@ -48,7 +49,8 @@ pub(super) fn progress(strategies: usize, unit: f64) -> ProgressChart {
             let at = longest * f64::from(step) / 200.0;
             let share = |slow: f64| {
                 let through = (at / (pace * slow)).min(1.0);
-                let stairs = (through * 5.0).floor() / 5.0 + (through * 5.0).fract().min(0.35) / 1.75;
+                let stairs =
+                    (through * 5.0).floor() / 5.0 + (through * 5.0).fract().min(0.35) / 1.75;
                 stairs.min(1.0) * reached
             };
             ProgressPoint {
@@ -71,7 +73,8 @@ pub(super) fn progress(strategies: usize, unit: f64) -> ProgressChart {
         subtitle: "contoso-node-image · 1,000 members · 1,000 replications".to_owned(),
         start: start(),
         horizon: Some(Span::from_days(60)),
-        note: "Runs that had not ended by the horizon (60d) count with what they had done.".to_owned(),
+        note: "Runs that had not ended by the horizon (60d) count with what they had done."
+            .to_owned(),
         until: None,
         series: series.collect(),
     }
@@ -100,8 +103,9 @@ pub(super) fn timeline(members: usize) -> Timeline {
             now = approved;
         }
         let begin = now;
+        let groups = groups.into_iter().filter(|(_, count)| *count > 0);
         let groups: Vec<TimelineGroup> =
-            groups.into_iter().map(|(name, count)| group(name, count, begin, &mut luck)).collect();
+            groups.map(|(name, count)| group(name, count, begin, &mut luck)).collect();
         now = groups.iter().filter_map(|group| group.end).max().unwrap_or(now);
         let wait = (index < 2).then(|| (now, now + Span::from_days(1 + index as i64)));
         now = wait.map_or(now, |(_, to)| to);
@@ -117,7 +121,9 @@ pub(super) fn timeline(members: usize) -> Timeline {
     }
     Timeline {
         title: "Rollout with strategy “careful”".to_owned(),
-        subtitle: format!("contoso-node-image · {members} members · replication 412, the median one"),
+        subtitle: format!(
+            "contoso-node-image · {members} members · replication 412, the median one"
+        ),
         start: start(),
         end: now,
         state: State::Completed,
@@ -234,8 +240,12 @@ pub(super) fn tradeoff(strategies: usize) -> ScatterChart {
         title: "What speed costs".to_owned(),
         subtitle: "means with 95 % confidence intervals · 1,000 replications".to_owned(),
         x: ScatterAxis { label: "makespan".to_owned(), measure: Measure::Duration },
-        y: ScatterAxis { label: "members on a defective release".to_owned(), measure: Measure::Count },
+        y: ScatterAxis {
+            label: "members on a defective release".to_owned(),
+            measure: Measure::Count,
+        },
         points: points.collect(),
-        note: "Hollow: some runs had not ended by the horizon; the value is a lower bound.".to_owned(),
+        note: "Hollow: some runs had not ended by the horizon; the value is a lower bound."
+            .to_owned(),
     }
 }

@@ -2,7 +2,9 @@
 
 use super::axis::{Tick, count};
 use super::bars::Measure;
-use super::style::{AXIS, GRID, INK, MARGIN, MUTED, WIDTH, foot, head, series_colour, small};
+use super::style::{
+    AXIS, BACKGROUND, GRID, INK, MARGIN, MUTED, WIDTH, foot, head, series_colour, small,
+};
 use super::svg::{Anchor, Canvas, Rect, Stroke, Text};
 use super::text::{Weight, shorten, width};
 
@@ -125,15 +127,23 @@ pub fn scatter_svg(chart: &ScatterChart) -> String {
             (place(point.x.low, point.y.high), place(point.x.high, point.y.low));
         canvas.line((left, y), (right, y), bar);
         canvas.line((x, upper), (x, lower), bar);
+        for end in [left, right] {
+            canvas.line((end, y - 4.0), (end, y + 4.0), bar);
+        }
+        for end in [upper, lower] {
+            canvas.line((x - 4.0, end), (x + 4.0, end), bar);
+        }
         taken.push(Rect::new(left, y - 2.0, right - left, 4.0));
         taken.push(Rect::new(x - 2.0, upper, 4.0, lower - upper));
         taken.push(Rect::new(x - RADIUS, y - RADIUS, 2.0 * RADIUS, 2.0 * RADIUS));
     }
     for (index, point) in chart.points.iter().enumerate() {
         let colour = series_colour(index);
-        let fill = if point.censored { "#FFFFFF" } else { &colour };
+        let fill = if point.censored { BACKGROUND } else { &colour };
         let at = place(point.x.value, point.y.value);
-        canvas.circle(at, RADIUS, fill, Stroke::new(&colour, 2.0));
+        canvas.circle(at, RADIUS + 1.0, fill, Stroke::new(BACKGROUND, 2.0));
+        let rim = RADIUS - if point.censored { 1.0 } else { 0.0 };
+        canvas.circle(at, rim, fill, Stroke::new(&colour, if point.censored { 2.2 } else { 0.0 }));
     }
     for point in &chart.points {
         let at = place(point.x.value, point.y.value);
@@ -200,7 +210,7 @@ fn name(canvas: &mut Canvas, name: &str, at: (f64, f64), room: Rect, taken: &mut
         Rect::new(x - 2.0, at.1 + dy - 8.0, wide + 4.0, 16.0)
     };
     let mut candidates = Vec::new();
-    for step in 0..12 {
+    for step in 0..27 {
         let far = 14.0 + 15.0 * count(step);
         for left in [false, true] {
             candidates.push((place(12.0, -far, left), step));

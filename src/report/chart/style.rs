@@ -1,5 +1,6 @@
 //! The one look of all charts: colours, sizes, heads and legends.
 
+use super::axis::whole;
 use super::svg::{Anchor, Canvas, Rect, Stroke, Text};
 use super::text::{Weight, shorten, width};
 
@@ -61,6 +62,15 @@ pub(super) fn contrast(colour: &str) -> &'static str {
         .iter()
         .sum::<u32>();
     if luma > 150_000 { INK } else { BACKGROUND }
+}
+
+/// A colour written as `#RRGGBB`, of which this share covers white paper.
+pub(super) fn faded(colour: &str, share: f64) -> String {
+    let part = |at: usize| {
+        let value = u8::from_str_radix(colour.get(at..at + 2).unwrap_or("00"), 16).unwrap_or(0);
+        whole(255.0 - (255.0 - f64::from(value)) * share)
+    };
+    format!("#{:02X}{:02X}{:02X}", part(1), part(3), part(5))
 }
 
 /// Why time passes: the delay causes of the metrics, in the order in which they are charged.
@@ -131,7 +141,7 @@ impl Cause {
             Self::Busy => "#3F7F74",
             Self::Gate => GATE,
             Self::Wait => "#B4BDC6",
-            Self::Window => "#8CBFA6",
+            Self::Window => "#9CC3E6",
             Self::Image => "#7B68B5",
             Self::Version => "#B9ACDC",
             Self::Poll => "#E3CF8F",
@@ -180,7 +190,7 @@ impl State {
         match self {
             Self::NotStarted => "#D5DADF",
             Self::Pending => "#E3CF8F",
-            Self::Running => "#8FB6DF",
+            Self::Running => "#A9C4E4",
             Self::Stopping => "#B98B7C",
             Self::Stopped => "#7A4A3A",
             Self::Skipped => "#9AA5B0",
@@ -302,6 +312,13 @@ mod tests {
                 assert_ne!(cause.label(), other.label());
             }
         }
+    }
+
+    #[test]
+    fn fading_goes_to_white() {
+        assert_eq!(faded("#1F64AD", 1.0), "#1F64AD");
+        assert_eq!(faded("#1F64AD", 0.0), "#FFFFFF");
+        assert_eq!(faded("#000000", 0.4), "#999999");
     }
 
     #[test]

@@ -159,8 +159,7 @@ impl Canvas {
     pub(super) fn line(&mut self, from: (f64, f64), to: (f64, f64), stroke: Stroke<'_>) {
         let [x1, y1, x2, y2] = [from.0, from.1, to.0, to.1].map(number);
         let stroke = stroke.attributes();
-        let _ =
-            writeln!(self.body, r#"<line x1="{x1}" y1="{y1}" x2="{x2}" y2="{y2}" {stroke}/>"#);
+        let _ = writeln!(self.body, r#"<line x1="{x1}" y1="{y1}" x2="{x2}" y2="{y2}" {stroke}/>"#);
     }
 
     /// A closed polygon, filled.
@@ -193,8 +192,7 @@ impl Canvas {
             let (left, right) = ((offset - height).max(0.0), offset.min(width));
             let (low, high) = (offset - left, offset - right);
             let place = |v: f64| if rising { y + v } else { y + height - v };
-            let [x1, y1, x2, y2] =
-                [x + left, place(low), x + right, place(high)].map(number);
+            let [x1, y1, x2, y2] = [x + left, place(low), x + right, place(high)].map(number);
             let _ = write!(path, "M{x1} {y1}L{x2} {y2}");
             offset += gap;
         }

@@ -191,7 +191,8 @@ fn pages_stay_within_a_page_and_files_stay_small() {
 #[test]
 fn the_embedded_font_is_as_wide_as_the_tables_say() {
     for (weight, attribute) in [(text::Weight::Regular, "400"), (text::Weight::SemiBold, "600")] {
-        for words in ["0123456789", "nnnnnnnn", "mmmm→…≥mmm", "éßñøåéßñø", "Hamburgefonstiv"] {
+        for words in ["0123456789", "nnnnnnnn", "mmmm→…≥mmm", "éßñøåéßñø", "Hamburgefonstiv"]
+        {
             let svg = format!(
                 "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"900\" height=\"99\">\
                  <text x=\"20\" y=\"60\" font-size=\"40\" font-weight=\"{attribute}\" \

@@ -2,11 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use super::axis::{calendar_ticks, count, duration, elapsed_ticks, millis, thousands, whole, years};
+use super::axis::{
+    calendar_ticks, count, duration, elapsed_ticks, millis, thousands, whole, years,
+};
 use super::lanes::{Fit, GroupBand, StageBand, fit, place};
 use super::style::{
-    ALARM, AXIS, BAND, Cause, GATE, GRID, MARGIN, MUTED, Sample, State, WIDTH, WINDOW, WORK, clock,
-    diamond, foot, head, legend, small,
+    ALARM, AXIS, BACKGROUND, BAND, Cause, GATE, GRID, MARGIN, MUTED, Sample, State, WIDTH, WINDOW,
+    WORK, clock, diamond, faded, foot, head, legend, small,
 };
 use super::svg::{Anchor, Canvas, Rect, Stroke, Text};
 use super::text::{Weight, shorten, width};
@@ -147,7 +149,7 @@ impl BarKind {
 /// Width of the names to the left.
 const NAMES: f64 = 196.0;
 /// Width of the states to the right.
-const STATES: f64 = 140.0;
+const STATES: f64 = 164.0;
 /// Behind the lines of a pending gate.
 const GATE_FILL: &str = "#FBEFD9";
 /// The lines of an after-stage wait.
@@ -162,7 +164,10 @@ const SPAN_BAR: &str = "#46525E";
 struct Ruler {
     left: f64,
     width: f64,
-    end: Span,
+    /// The end of the run; nothing is drawn beyond it.
+    last: Span,
+    /// The end of the axis.
+    full: Span,
 }
 
 impl Ruler {
@@ -170,7 +175,7 @@ impl Ruler {
         let width = WIDTH - 2.0 * MARGIN - NAMES - STATES;
         let end = end.max(Span::SECOND);
         let margin = Span::from_millis(end.as_millis() / 100);
-        Self { left: MARGIN + NAMES, width, end: end + margin }
+        Self { left: MARGIN + NAMES, width, last: end, full: end + margin }
     }
 
     fn right(&self) -> f64 {
@@ -178,12 +183,16 @@ impl Ruler {
     }
 
     fn x(&self, at: Span) -> f64 {
-        self.left + (millis(at) / millis(self.end)).clamp(0.0, 1.0) * self.width
+        self.left + millis(at.clamp(Span::ZERO, self.last)) / millis(self.full) * self.width
     }
 
-    /// A rectangle between two instants, at least `least` wide and inside the plot.
+    /// A rectangle between two instants, at least `least` wide and inside the plot; empty if both
+    /// lie after the end.
     fn rect(&self, from: Span, to: Span, least: f64, rows: (f64, f64)) -> Rect {
         let (left, right) = (self.x(from), self.x(to));
+        if from > self.last {
+            return Rect::new(left, rows.0, 0.0, 0.0);
+        }
         let wide = f64::max(right - left, least);
         let left = f64::min(left, self.right() - wide);
         Rect::new(left, rows.0, wide, rows.1 - rows.0)
@@ -194,7 +203,7 @@ impl Ruler {
 /// when it began; with very many some share one. The height stays near 1,600 px.
 pub fn timeline_svg(timeline: &Timeline) -> String {
     let fit = fit(timeline);
-    let items = legend_items(timeline);
+    let items = legend_items(timeline, fit);
     let mut scratch = Canvas::new(WIDTH, 0.0);
     let top = head(&mut scratch, &timeline.title, &timeline.subtitle);
     let body = legend(&mut scratch, &items, top + 4.0) + 30.0;
@@ -224,13 +233,17 @@ pub fn timeline_svg(timeline: &Timeline) -> String {
 fn note(fit: Fit) -> String {
     match (fit.named, fit.per_row) {
         (true, _) => String::new(),
-        (false, 1) => "One line for each member; in each group those that began first on top.".into(),
-        (false, members) => format!("One line for every {members} members, in the order they began."),
+        (false, 1) => {
+            "One line for each member; in each group those that began first on top.".into()
+        }
+        (false, members) => {
+            format!("One line for every {members} members, in the order they began.")
+        }
     }
 }
 
 /// Only what the chart shows.
-fn legend_items(timeline: &Timeline) -> Vec<(Sample, String)> {
+fn legend_items(timeline: &Timeline, fit: Fit) -> Vec<(Sample, String)> {
     let members = || timeline.stages.iter().flat_map(|s| &s.groups).flat_map(|g| &g.members);
     let mut items = Vec::new();
     for kind in BarKind::ALL {
@@ -244,7 +257,9 @@ fn legend_items(timeline: &Timeline) -> Vec<(Sample, String)> {
     for cause in Cause::ALL {
         if members().any(|member| member.pending.iter().any(|&(_, _, other)| other == cause)) {
             let label = format!("waiting: {}", cause.label());
-            items.push((Sample::Bar(cause.colour().to_owned()), label));
+            let colour = faded(cause.colour(), pending_opacity(fit));
+            let sample = if fit.row > 4.0 { Sample::Bar(colour) } else { Sample::Box(colour) };
+            items.push((sample, label));
         }
     }
     if timeline.stages.iter().any(|stage| stage.wait.is_some()) {
@@ -330,42 +345,89 @@ fn axes(canvas: &mut Canvas, timeline: &Timeline, ruler: Ruler, (top, bottom): (
     canvas.text(&text.anchor(Anchor::End));
 }
 
+/// What lies on a row, from back to front.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Layer {
+    Window,
+    Pending(Cause),
+    Bar(BarKind),
+}
+
 /// Windows, waits and updates of a group's members.
 fn members(canvas: &mut Canvas, group: &TimelineGroup, (band, fit, ruler): Place<'_, GroupBand>) {
-    let mut windows = Vec::new();
-    let mut pending: BTreeMap<Cause, Vec<Rect>> = BTreeMap::new();
-    let mut bars: BTreeMap<BarKind, Vec<Rect>> = BTreeMap::new();
-    let least = if fit.row > 4.0 { 3.0 } else { 1.6 };
-    let inset = |share: f64| if fit.row > 4.0 { fit.row * share } else { 0.0 };
+    let mut layers: BTreeMap<Layer, Vec<Rect>> = BTreeMap::new();
     for (row, members) in band.rows.iter().enumerate() {
         let top = band.row_top(row, fit);
-        let rows = |share: f64| (top + inset(share), top + fit.row - inset(share));
-        for member in members.iter().map(|&member| &group.members[member]) {
-            for &(from, to) in &member.windows {
-                windows.push(ruler.rect(from, to, 1.0, rows(0.04)));
-            }
-            for &(from, to, cause) in &member.pending {
-                pending.entry(cause).or_default().push(ruler.rect(from, to, 1.0, rows(0.4)));
-            }
-            for bar in &member.bars {
-                let mut rect = ruler.rect(bar.from, bar.to, least, rows(0.16));
-                if bar.kind == BarKind::Failed {
-                    let low = f64::max(rect.height, 2.0);
-                    let left = f64::min(rect.x, ruler.right() - 4.0);
-                    rect = Rect::new(left, rect.y, f64::max(rect.width, 4.0), low);
-                }
-                bars.entry(bar.kind).or_default().push(rect);
-            }
+        let mut shapes: BTreeMap<Layer, Vec<Rect>> = BTreeMap::new();
+        for member in members {
+            row_of(&group.members[*member], top, fit, ruler, &mut |layer, rect| {
+                shapes.entry(layer).or_default().push(rect);
+            });
+        }
+        for (layer, rects) in shapes {
+            let rects = if fit.per_row > 1 { united(rects) } else { rects };
+            layers.entry(layer).or_default().extend(rects);
         }
     }
-    canvas.rects(&merged(windows), WINDOW, 1.0);
-    let opacity = if fit.row > 4.0 { 0.8 } else { 0.4 };
-    for (cause, rects) in pending {
-        canvas.rects(&merged(rects), cause.colour(), opacity);
+    for (layer, rects) in layers {
+        let (colour, opacity) = match layer {
+            Layer::Window => (WINDOW, 1.0),
+            Layer::Pending(cause) => (cause.colour(), pending_opacity(fit)),
+            Layer::Bar(kind) => (kind.colour(), 1.0),
+        };
+        canvas.rects(&merged(rects), colour, opacity);
     }
-    for (kind, rects) in bars {
-        canvas.rects(&merged(rects), kind.colour(), 1.0);
+}
+
+/// Everything on the row of one member that begins at `top`.
+fn row_of(
+    member: &TimelineMember,
+    top: f64,
+    fit: Fit,
+    ruler: Ruler,
+    draw: &mut impl FnMut(Layer, Rect),
+) {
+    let least = if fit.row > 4.0 { 3.0 } else { 2.4 };
+    let rows = |share: f64| {
+        let inset = if fit.row > 4.0 { fit.row * share } else { 0.0 };
+        (top + inset, top + fit.row - inset)
+    };
+    for &(from, to) in &member.windows {
+        draw(Layer::Window, ruler.rect(from, to, 1.0, rows(0.04)));
     }
+    for &(from, to, cause) in &member.pending {
+        draw(Layer::Pending(cause), ruler.rect(from, to, 1.0, rows(0.4)));
+    }
+    for bar in &member.bars {
+        let mut rect = ruler.rect(bar.from, bar.to, least, rows(0.16));
+        if bar.kind == BarKind::Failed {
+            let (left, low) = (f64::min(rect.x, ruler.right() - 4.0), f64::max(rect.height, 2.0));
+            rect = Rect::new(left, rect.y, f64::max(rect.width, 4.0), low);
+        }
+        draw(Layer::Bar(bar.kind), rect);
+    }
+}
+
+/// Rectangles of one row in whole pixels, those that touch made one.
+fn united(mut rects: Vec<Rect>) -> Vec<Rect> {
+    rects.sort_by(|a, b| a.x.total_cmp(&b.x));
+    let mut out: Vec<Rect> = Vec::new();
+    for rect in rects.into_iter().filter(|rect| rect.width > 0.0) {
+        let (left, right) = (rect.x.floor(), rect.right().ceil());
+        match out.last_mut() {
+            Some(last) if left <= last.right() => {
+                last.width = f64::max(last.width, right - last.x);
+                last.height = f64::max(last.height, rect.height);
+            }
+            _ => out.push(Rect::new(left, rect.y, right - left, rect.height)),
+        }
+    }
+    out
+}
+
+/// Lines of waiting members show the windows behind them.
+fn pending_opacity(fit: Fit) -> f64 {
+    if fit.row > 4.0 { 0.9 } else { 0.45 }
 }
 
 /// Rectangles of the same width that touch from row to row become one.
@@ -402,7 +464,7 @@ fn group_names(
         let name = shorten(&name, 12.0, Weight::Regular, NAMES - 24.0);
         canvas.text(&Text::centred(&name, MARGIN + 10.0, middle, 12.0));
         let (text, ink) = tally(group);
-        let text = shorten(&text, 11.0, Weight::Regular, STATES - 10.0);
+        let text = shorten(&text, 11.0, Weight::Regular, STATES - 8.0);
         canvas.text(&small(&text, right, middle, Anchor::End).fill(ink));
     }
     if band.line > 0.0 {
@@ -421,11 +483,7 @@ fn group_names(
     }
 }
 
-fn member_names(
-    canvas: &mut Canvas,
-    group: &TimelineGroup,
-    (band, fit, _): Place<'_, GroupBand>,
-) {
+fn member_names(canvas: &mut Canvas, group: &TimelineGroup, (band, fit, _): Place<'_, GroupBand>) {
     let size = f64::min(11.0, fit.row * 0.84);
     for (row, members) in band.rows.iter().enumerate() {
         let middle = band.row_top(row, fit) + fit.row / 2.0;
@@ -487,50 +545,66 @@ fn spans(
     (middle, thick, ruler, last): (f64, f64, Ruler, Span),
 ) {
     let rows = (middle - thick / 2.0, middle + thick / 2.0);
-    let (mut left, mut right) = (f64::INFINITY, f64::NEG_INFINITY);
-    let mut words: Vec<String> = Vec::new();
+    let mut drawn: Vec<Rect> = Vec::new();
+    let mut words: Vec<(Span, String)> = Vec::new();
+    let mut marks: Vec<(&TimelineGate, f64)> = Vec::new();
     if let Some(begin) = begin {
-        let rect = ruler.rect(begin, end.unwrap_or(last), 2.0, rows);
-        canvas.rounded(rect, 1.5, SPAN_BAR);
-        (left, right) = (rect.x, rect.right());
+        drawn.push(ruler.rect(begin, end.unwrap_or(last), 2.0, rows));
+        canvas.rounded(drawn[0], 1.5, SPAN_BAR);
     }
     if let Some((from, to)) = wait {
         let rect = ruler.rect(from, to, 2.0, rows);
         canvas.rect(rect, Cause::Wait.colour());
-        (left, right) = (left.min(rect.x), right.max(rect.right()));
-        words.push(format!("wait {}", duration(to - from)));
+        drawn.push(rect);
+        words.push((from, format!("wait {}", duration(to - from))));
     }
     for gate in gates {
         let until = gate.completed.unwrap_or(last);
         let rect = ruler.rect(gate.pending, until, 1.0, (middle - 1.5, middle + 1.5));
         canvas.rect(rect, GATE);
-        mark(canvas, gate, rect.right(), middle, thick);
-        (left, right) = (left.min(rect.x), right.max(rect.right() + 6.0));
-        words.push(match gate.completed {
+        marks.push((gate, rect.right()));
+        drawn.push(Rect { width: rect.width + 6.0, ..rect });
+        let words_of_gate = match gate.completed {
             Some(completed) => format!("{} {}", gate.label, duration(completed - gate.pending)),
             None => format!("{}, pending", gate.label),
-        });
+        };
+        words.push((gate.pending, words_of_gate));
     }
-    // On the roomier side, cut to what is there.
+    for (gate, x) in marks {
+        mark(canvas, gate, x, middle, thick);
+    }
+    words.sort_by_key(|&(from, _)| from);
+    let words: Vec<String> = words.into_iter().map(|(_, words)| words).collect();
+    beside(canvas, &words.join(" · "), &drawn, (middle, ruler));
+}
+
+/// Writes a label beside what is drawn on a line, on the roomier side, cut to the room there is.
+fn beside(canvas: &mut Canvas, label: &str, drawn: &[Rect], (middle, ruler): (f64, Ruler)) {
+    let left = drawn.iter().map(|rect| rect.x).fold(f64::INFINITY, f64::min);
+    let right = drawn.iter().map(Rect::right).fold(f64::NEG_INFINITY, f64::max);
     let (before, after) = (left - ruler.left - 10.0, ruler.right() - right - 12.0);
-    let label = words.join(" · ");
-    let needed = width(&label, 11.0, Weight::Regular);
+    let needed = width(label, 11.0, Weight::Regular);
     let to_the_right = after >= needed || after >= before;
     let room = if to_the_right { after } else { before };
     if label.is_empty() || room < 60.0 {
         return;
     }
-    let label = shorten(&label, 11.0, Weight::Regular, room);
+    let label = shorten(label, 11.0, Weight::Regular, room);
     let (x, anchor) =
         if to_the_right { (right + 8.0, Anchor::Start) } else { (left - 8.0, Anchor::End) };
     canvas.text(&small(&label, x, middle, anchor));
 }
 
-/// Where a gate was completed.
+/// Where a gate was completed; hollow at the end of the chart if it was not.
 fn mark(canvas: &mut Canvas, gate: &TimelineGate, x: f64, middle: f64, thick: f64) {
     let radius = if thick > 3.0 { 5.5 } else { 4.5 };
     match gate.kind {
-        GateKind::Approval => diamond(canvas, (x, middle), radius, GATE),
+        GateKind::Approval => {
+            diamond(canvas, (x, middle), radius, GATE);
+            if gate.completed.is_none() {
+                diamond(canvas, (x, middle), radius - 2.4, BACKGROUND);
+            }
+        }
         GateKind::ScheduledStart => clock(canvas, (x, middle), radius - 0.5, GATE),
     }
 }
