@@ -11,6 +11,7 @@ mod bars;
 mod lanes;
 mod progress;
 mod raster;
+mod rows;
 mod scatter;
 mod style;
 mod svg;

@@ -89,16 +89,14 @@ pub(super) fn elapsed_ticks(begin: Span, end: Span, room: i64) -> Vec<Tick> {
 
 fn time_step(range: i64, room: i64) -> i64 {
     let wanted = range / room.max(1);
-    match STEPS.iter().find(|&&step| step > wanted) {
-        Some(&step) => step,
-        None => {
-            let mut step = STEPS[STEPS.len() - 1];
-            while step <= wanted {
-                step *= 2;
-            }
-            step
-        }
+    if let Some(&step) = STEPS.iter().find(|&&step| step > wanted) {
+        return step;
     }
+    let mut step = STEPS[STEPS.len() - 1];
+    while step <= wanted {
+        step *= 2;
+    }
+    step
 }
 
 /// Calendar ticks in UTC from `start` for the length of `end`, at most about `room`: times of day,
@@ -111,7 +109,7 @@ pub(super) fn calendar_ticks(start: Timestamp, end: Span, room: i64) -> Vec<Tick
         // The first Monday of the epoch was its fifth day.
         let offset = if step >= 7 * DAY { 4 * DAY } else { 0 };
         let begin = (first - offset + step - 1).div_euclid(step) * step + offset;
-        (0..).map(|index| begin + index * step).take_while(|&at| at <= last).collect()
+        (0..=(last - begin).div_euclid(step)).map(|index| begin + index * step).collect()
     } else {
         firsts_of_months(start, last, wanted / DAY)
     };
@@ -153,9 +151,12 @@ fn firsts_of_months(start: Timestamp, last: i64, days: i64) -> Vec<i64> {
         .collect()
 }
 
-/// The year or years of a range, for the axis's title.
-pub(super) fn years(start: Timestamp, end: Span) -> String {
+/// What the dates of a range leave out: the zone, the year or years, and the date if it is one day.
+pub(super) fn calendar_title(start: Timestamp, end: Span) -> String {
     match civil(start).zip(civil(start + end)) {
+        Some((first, last)) if first.date() == last.date() => {
+            format!("UTC, {}", first.strftime("%a %-d %b %Y"))
+        }
         Some((first, last)) if first.year() == last.year() => format!("UTC, {}", first.year()),
         Some((first, last)) => format!("UTC, {}–{}", first.year(), last.year()),
         None => String::new(),
@@ -218,7 +219,7 @@ pub(super) fn thousands(value: i64) -> String {
     let digits = value.unsigned_abs().to_string();
     let mut out = String::new();
     for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index) % 3 == 0 {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
             out.push(',');
         }
         out.push(digit);
@@ -241,7 +242,7 @@ pub(super) fn plain(value: f64) -> String {
 pub(super) fn percent(share: f64) -> String {
     let percent = share * 100.0;
     let exact = (percent - percent.round()).abs() < 1e-9;
-    if exact || (percent >= 10.0 && percent < 99.0) {
+    if exact || (10.0..99.0).contains(&percent) {
         return format!("{} %", thousands(whole(percent)));
     }
     let text = format!("{percent:.1}");
@@ -284,14 +285,16 @@ mod tests {
         let hours = calendar_ticks(start, Span::from_hours(20), 9);
         assert_eq!(labels(&hours)[..3], ["09:00", "12:00", "15:00"]);
         assert!(labels(&hours).contains(&"Wed 4 Mar"));
-        assert_eq!(years(start, Span::from_days(400)), "UTC, 2026–2027");
+        assert_eq!(calendar_title(start, Span::from_days(400)), "UTC, 2026–2027");
+        assert_eq!(calendar_title(start, Span::from_days(40)), "UTC, 2026");
+        assert_eq!(calendar_title(start, Span::HOUR), "UTC, Tue 3 Mar 2026");
     }
 
     #[test]
     fn instants_beyond_the_calendar_have_no_ticks() {
         let far = Timestamp::from_millis(i64::MAX / 2);
         assert!(calendar_ticks(far, Span::from_days(30), 9).is_empty());
-        assert_eq!(years(far, Span::DAY), "");
+        assert_eq!(calendar_title(far, Span::DAY), "");
     }
 
     #[test]

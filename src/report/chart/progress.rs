@@ -9,7 +9,9 @@ use plotters::drawing::{DrawingArea, IntoDrawingArea};
 use plotters::element::{PathElement, Polygon};
 use plotters::style::{Color, RGBColor, ShapeStyle};
 
-use super::axis::{Tick, calendar_ticks, count, duration, elapsed_ticks, millis, whole, years};
+use super::axis::{
+    Tick, calendar_ticks, calendar_title, count, duration, elapsed_ticks, millis, whole,
+};
 use super::style::{
     AXIS, BACKGROUND, GRID, INK, MARGIN, MUTED, WIDTH, foot, head, series_colour, series_rgb, small,
 };
@@ -178,8 +180,8 @@ fn frame(canvas: &mut Canvas, chart: &ProgressChart, plot: Rect, end: Span) {
         canvas.line((x, y - 10.0), (x, y - 5.0), Stroke::new(AXIS, 1.0));
         canvas.text(&small(&tick.label, x, y + 3.0, Anchor::Middle));
     }
-    let years = years(chart.start, end);
-    canvas.text(&small(&years, plot.right() + AXIS_TITLE, y + 3.0, Anchor::Start));
+    let title = calendar_title(chart.start, end);
+    canvas.text(&small(&title, plot.right() + AXIS_TITLE, y + 3.0, Anchor::Start));
     if let Some(horizon) = chart.horizon.filter(|&horizon| horizon <= end) {
         let x = plot.x + millis(horizon) * scale;
         canvas.line((x, plot.y - 6.0), (x, plot.bottom()), Stroke::dashed(MUTED, 1.2, "5 4"));
@@ -320,11 +322,11 @@ fn tags(chart: &ProgressChart, plot: Rect, end: Span) -> Vec<(usize, (f64, f64))
         if let Some(last) = points.last() {
             candidates.extend(along.map(|part| (millis(last.at) * part, last.p50)));
         }
-        let places = candidates.into_iter().map(|(at, share)| {
+        let spots = candidates.into_iter().map(|(at, share)| {
             (plot.x + at / millis(end) * plot.width, plot.bottom() - share * plot.height)
         });
         let mut best: Option<(f64, f64)> = None;
-        for at in places {
+        for at in spots {
             if clearance(at) >= 22.0 * 22.0 {
                 best = Some(at);
                 break;

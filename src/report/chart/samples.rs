@@ -107,7 +107,7 @@ pub(super) fn timeline(members: usize) -> Timeline {
         let groups: Vec<TimelineGroup> =
             groups.map(|(name, count)| group(name, count, begin, &mut luck)).collect();
         now = groups.iter().filter_map(|group| group.end).max().unwrap_or(now);
-        let wait = (index < 2).then(|| (now, now + Span::from_days(1 + index as i64)));
+        let wait = (index < 2).then(|| (now, now + Span::from_days([1, 2, 0][index])));
         now = wait.map_or(now, |(_, to)| to);
         out.push(TimelineStage {
             name: name.to_owned(),
@@ -208,7 +208,13 @@ pub(super) fn outcomes(strategies: usize) -> BarChart {
     let rows = (0..strategies).map(|index| BarRow {
         name: NAMES[index % 8].to_owned(),
         note: String::new(),
-        values: vec![0.97 - 0.1 * index as f64, 0.0, 0.02, 0.002, 0.008 + 0.1 * index as f64],
+        values: vec![
+            0.97 - 0.1 * super::axis::count(index),
+            0.0,
+            0.02,
+            0.002,
+            0.008 + 0.1 * super::axis::count(index),
+        ],
     });
     BarChart {
         title: "How runs end".to_owned(),

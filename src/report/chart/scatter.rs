@@ -196,7 +196,8 @@ fn axes(canvas: &mut Canvas, chart: &ScatterChart, plot: Rect, scales: (&Scale, 
     let label = shorten(&format!("{} →", chart.x.label), 12.0, Weight::Regular, plot.width / 2.0);
     let text = Text::centred(&label, plot.right(), plot.bottom() + 38.0, 12.0).fill(INK);
     canvas.text(&text.anchor(Anchor::End));
-    let hint = "↙ less is better on both axes; the dotted line joins strategies that no other beats on both";
+    let hint = "↙ less is better on both axes; \
+                the dotted line joins strategies that no other beats on both";
     let text = Text::centred(hint, plot.x, plot.bottom() + 38.0, 12.0).fill(MUTED);
     canvas.text(&text);
 }

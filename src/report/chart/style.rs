@@ -296,7 +296,7 @@ pub(super) fn clock(canvas: &mut Canvas, at: (f64, f64), radius: f64, colour: &s
 }
 
 /// A label below a tick or beside a bar.
-pub(super) fn small<'a>(content: &'a str, x: f64, y: f64, anchor: Anchor) -> Text<'a> {
+pub(super) fn small(content: &str, x: f64, y: f64, anchor: Anchor) -> Text<'_> {
     Text::centred(content, x, y, 11.0).fill(MUTED).anchor(anchor)
 }
 

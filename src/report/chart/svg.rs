@@ -218,7 +218,8 @@ impl Canvas {
         if text.halo {
             let _ = write!(
                 self.body,
-                r#" stroke="{BACKGROUND}" stroke-width="3" stroke-linejoin="round" paint-order="stroke""#
+                " stroke=\"{BACKGROUND}\" stroke-width=\"3\" stroke-linejoin=\"round\" \
+                 paint-order=\"stroke\""
             );
         }
         let _ = writeln!(self.body, ">{}</text>", escape(text.content));

@@ -51,21 +51,6 @@ fn edges() -> Vec<(String, String)> {
             member.name = format!("{long}<&>\"{}", member.name);
         }
     }
-    let mut stuck = timeline(12);
-    stuck.state = State::Running;
-    let last = stuck.stages.len() - 1;
-    stuck.stages[last].gates[0].completed = None;
-    (stuck.stages[last].begin, stuck.stages[last].end) = (None, None);
-    stuck.stages[last].state = State::Pending;
-    for group in &mut stuck.stages[last].groups {
-        (group.begin, group.end, group.state) = (None, None, State::NotStarted);
-        group.gates.clear();
-        for member in &mut group.members {
-            member.bars.clear();
-            member.pending.clear();
-            member.state = State::NotStarted;
-        }
-    }
     let mut empty = timeline(1);
     (empty.stages, empty.end) = (Vec::new(), Span::ZERO);
     let mut instant = timeline(3);
@@ -96,7 +81,7 @@ fn edges() -> Vec<(String, String)> {
     }
     vec![
         ("edge-all-failed".into(), timeline_svg(&all_failed)),
-        ("edge-stuck".into(), timeline_svg(&stuck)),
+        ("edge-stuck".into(), timeline_svg(&stuck())),
         ("edge-empty".into(), timeline_svg(&empty)),
         ("edge-instant".into(), timeline_svg(&instant)),
         ("edge-hurried".into(), timeline_svg(&hurried)),
@@ -108,6 +93,26 @@ fn edges() -> Vec<(String, String)> {
         ("edge-no-points".into(), scatter_svg(&tradeoff(0))),
         ("edge-no-rows".into(), bars_svg(&delays(0))),
     ]
+}
+
+/// A run whose last stage waits for an approval that nobody gives.
+fn stuck() -> Timeline {
+    let mut stuck = timeline(12);
+    stuck.state = State::Running;
+    let last = stuck.stages.len() - 1;
+    stuck.stages[last].gates[0].completed = None;
+    (stuck.stages[last].begin, stuck.stages[last].end) = (None, None);
+    stuck.stages[last].state = State::Pending;
+    for group in &mut stuck.stages[last].groups {
+        (group.begin, group.end, group.state) = (None, None, State::NotStarted);
+        group.gates.clear();
+        for member in &mut group.members {
+            member.bars.clear();
+            member.pending.clear();
+            member.state = State::NotStarted;
+        }
+    }
+    stuck
 }
 
 /// A text as laid out: left, top, right, bottom, and what it says.

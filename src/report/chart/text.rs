@@ -7,9 +7,9 @@
 /// The two cuts that the charts use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Weight {
-    /// Inter Regular, 400.
+    /// Inter, regular, 400.
     Regular,
-    /// Inter SemiBold, 600.
+    /// Inter, semi-bold, 600.
     SemiBold,
 }
 

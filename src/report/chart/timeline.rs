@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::axis::{
-    calendar_ticks, count, duration, elapsed_ticks, millis, thousands, whole, years,
+    calendar_ticks, calendar_title, count, duration, elapsed_ticks, thousands, whole,
 };
 use super::lanes::{Fit, GroupBand, StageBand, fit, place};
+use super::rows::{NAMES, Place, Ruler, STATES, members, pending_opacity};
 use super::style::{
     ALARM, AXIS, BACKGROUND, BAND, Cause, GATE, GRID, MARGIN, MUTED, Sample, State, WIDTH, WINDOW,
     WORK, clock, diamond, faded, foot, head, legend, small,
@@ -129,7 +130,7 @@ pub enum BarKind {
 impl BarKind {
     const ALL: [Self; 3] = [Self::Updated, Self::Unfinished, Self::Failed];
 
-    const fn colour(self) -> &'static str {
+    pub(super) const fn colour(self) -> &'static str {
         match self {
             Self::Updated => WORK,
             Self::Unfinished => "#8FB6DF",
@@ -146,10 +147,6 @@ impl BarKind {
     }
 }
 
-/// Width of the names to the left.
-const NAMES: f64 = 196.0;
-/// Width of the states to the right.
-const STATES: f64 = 164.0;
 /// Behind the lines of a pending gate.
 const GATE_FILL: &str = "#FBEFD9";
 /// The lines of an after-stage wait.
@@ -158,46 +155,6 @@ const WAIT_LINE: &str = "#C3CAD2";
 const WAIT_FILL: &str = "#EEF1F4";
 /// A stage or group at work.
 const SPAN_BAR: &str = "#46525E";
-
-/// Where time lies.
-#[derive(Debug, Clone, Copy)]
-struct Ruler {
-    left: f64,
-    width: f64,
-    /// The end of the run; nothing is drawn beyond it.
-    last: Span,
-    /// The end of the axis.
-    full: Span,
-}
-
-impl Ruler {
-    fn new(end: Span) -> Self {
-        let width = WIDTH - 2.0 * MARGIN - NAMES - STATES;
-        let end = end.max(Span::SECOND);
-        let margin = Span::from_millis(end.as_millis() / 100);
-        Self { left: MARGIN + NAMES, width, last: end, full: end + margin }
-    }
-
-    fn right(&self) -> f64 {
-        self.left + self.width
-    }
-
-    fn x(&self, at: Span) -> f64 {
-        self.left + millis(at.clamp(Span::ZERO, self.last)) / millis(self.full) * self.width
-    }
-
-    /// A rectangle between two instants, at least `least` wide and inside the plot; empty if both
-    /// lie after the end.
-    fn rect(&self, from: Span, to: Span, least: f64, rows: (f64, f64)) -> Rect {
-        let (left, right) = (self.x(from), self.x(to));
-        if from > self.last {
-            return Rect::new(left, rows.0, 0.0, 0.0);
-        }
-        let wide = f64::max(right - left, least);
-        let left = f64::min(left, self.right() - wide);
-        Rect::new(left, rows.0, wide, rows.1 - rows.0)
-    }
-}
 
 /// Draws a rollout. With few members each has a named row; with many each has a line, ordered by
 /// when it began; with very many some share one. The height stays near 1,600 px.
@@ -237,7 +194,10 @@ fn note(fit: Fit) -> String {
             "One line for each member; in each group those that began first on top.".into()
         }
         (false, members) => {
-            format!("One line for every {members} members, in the order they began.")
+            format!(
+                "One line for every {members} members, in the order they began; \
+                 red where any of them failed."
+            )
         }
     }
 }
@@ -278,9 +238,6 @@ fn legend_items(timeline: &Timeline, fit: Fit) -> Vec<(Sample, String)> {
     }
     items
 }
-
-/// A place and its scales.
-type Place<'a, Band> = (&'a Band, Fit, Ruler);
 
 /// The band behind a stage: its head line, its wait and its pending gates.
 fn background(
@@ -337,115 +294,12 @@ fn axes(canvas: &mut Canvas, timeline: &Timeline, ruler: Ruler, (top, bottom): (
     let x = ruler.x(timeline.end);
     canvas.line((x, top - 6.0), (x, bottom), Stroke::dashed(MUTED, 1.0, "4 3"));
     canvas.text(&small("time since the start", MARGIN, top - 13.0, Anchor::Start));
-    let years = years(timeline.start, timeline.end);
-    canvas.text(&small(&years, MARGIN, bottom + 14.0, Anchor::Start));
+    let title = calendar_title(timeline.start, timeline.end);
+    canvas.text(&small(&title, MARGIN, bottom + 14.0, Anchor::Start));
     let end = format!("{} {}", timeline.state.label(), duration(timeline.end));
     let ink = timeline.state.ink();
     let text = Text::centred(&end, WIDTH - MARGIN, top - 13.0, 12.0).bold().fill(ink);
     canvas.text(&text.anchor(Anchor::End));
-}
-
-/// What lies on a row, from back to front.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Layer {
-    Window,
-    Pending(Cause),
-    Bar(BarKind),
-}
-
-/// Windows, waits and updates of a group's members.
-fn members(canvas: &mut Canvas, group: &TimelineGroup, (band, fit, ruler): Place<'_, GroupBand>) {
-    let mut layers: BTreeMap<Layer, Vec<Rect>> = BTreeMap::new();
-    for (row, members) in band.rows.iter().enumerate() {
-        let top = band.row_top(row, fit);
-        let mut shapes: BTreeMap<Layer, Vec<Rect>> = BTreeMap::new();
-        for member in members {
-            row_of(&group.members[*member], top, fit, ruler, &mut |layer, rect| {
-                shapes.entry(layer).or_default().push(rect);
-            });
-        }
-        for (layer, rects) in shapes {
-            let rects = if fit.per_row > 1 { united(rects) } else { rects };
-            layers.entry(layer).or_default().extend(rects);
-        }
-    }
-    for (layer, rects) in layers {
-        let (colour, opacity) = match layer {
-            Layer::Window => (WINDOW, 1.0),
-            Layer::Pending(cause) => (cause.colour(), pending_opacity(fit)),
-            Layer::Bar(kind) => (kind.colour(), 1.0),
-        };
-        canvas.rects(&merged(rects), colour, opacity);
-    }
-}
-
-/// Everything on the row of one member that begins at `top`.
-fn row_of(
-    member: &TimelineMember,
-    top: f64,
-    fit: Fit,
-    ruler: Ruler,
-    draw: &mut impl FnMut(Layer, Rect),
-) {
-    let least = if fit.row > 4.0 { 3.0 } else { 2.4 };
-    let rows = |share: f64| {
-        let inset = if fit.row > 4.0 { fit.row * share } else { 0.0 };
-        (top + inset, top + fit.row - inset)
-    };
-    for &(from, to) in &member.windows {
-        draw(Layer::Window, ruler.rect(from, to, 1.0, rows(0.04)));
-    }
-    for &(from, to, cause) in &member.pending {
-        draw(Layer::Pending(cause), ruler.rect(from, to, 1.0, rows(0.4)));
-    }
-    for bar in &member.bars {
-        let mut rect = ruler.rect(bar.from, bar.to, least, rows(0.16));
-        if bar.kind == BarKind::Failed {
-            let (left, low) = (f64::min(rect.x, ruler.right() - 4.0), f64::max(rect.height, 2.0));
-            rect = Rect::new(left, rect.y, f64::max(rect.width, 4.0), low);
-        }
-        draw(Layer::Bar(bar.kind), rect);
-    }
-}
-
-/// Rectangles of one row in whole pixels, those that touch made one.
-fn united(mut rects: Vec<Rect>) -> Vec<Rect> {
-    rects.sort_by(|a, b| a.x.total_cmp(&b.x));
-    let mut out: Vec<Rect> = Vec::new();
-    for rect in rects.into_iter().filter(|rect| rect.width > 0.0) {
-        let (left, right) = (rect.x.floor(), rect.right().ceil());
-        match out.last_mut() {
-            Some(last) if left <= last.right() => {
-                last.width = f64::max(last.width, right - last.x);
-                last.height = f64::max(last.height, rect.height);
-            }
-            _ => out.push(Rect::new(left, rect.y, right - left, rect.height)),
-        }
-    }
-    out
-}
-
-/// Lines of waiting members show the windows behind them.
-fn pending_opacity(fit: Fit) -> f64 {
-    if fit.row > 4.0 { 0.9 } else { 0.45 }
-}
-
-/// Rectangles of the same width that touch from row to row become one.
-fn merged(rects: Vec<Rect>) -> Vec<Rect> {
-    let mut out: Vec<Rect> = Vec::with_capacity(rects.len());
-    let mut above: BTreeMap<(i64, i64), usize> = BTreeMap::new();
-    for rect in rects {
-        let key = (whole(rect.x * 100.0), whole(rect.width * 100.0));
-        if let Some(&index) = above.get(&key)
-            && (out[index].bottom() - rect.y).abs() < 0.01
-        {
-            out[index].height += rect.height;
-            continue;
-        }
-        above.insert(key, out.len());
-        out.push(rect);
-    }
-    out
 }
 
 /// The names of a group and its members, its gates, and how far all came.
@@ -526,11 +380,11 @@ fn stage_line(
     let size = if fit.stage_line >= 22.0 { 13.0 } else { 11.0 };
     let name = shorten(&stage.name, size, Weight::SemiBold, NAMES - 16.0);
     canvas.text(&Text::centred(&name, MARGIN + 6.0, middle, size).bold());
-    let state = match (stage.begin, stage.end) {
+    let words = match (stage.begin, stage.end) {
         (Some(begin), Some(end)) => format!("{} {}", stage.state.label(), duration(end - begin)),
         _ => stage.state.label().to_owned(),
     };
-    let text = Text::centred(&state, WIDTH - MARGIN - 2.0, middle, 11.0).fill(stage.state.ink());
+    let text = Text::centred(&words, WIDTH - MARGIN - 2.0, middle, 11.0).fill(stage.state.ink());
     canvas.text(&text.bold().anchor(Anchor::End));
     let at = (middle, 5.0, ruler, timeline.end);
     spans(canvas, (stage.begin, stage.end), &stage.gates, stage.wait, at);
