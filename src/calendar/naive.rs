@@ -214,7 +214,13 @@ fn random_window(luck: &mut ChaCha8Rng, days: &[(Day, usize)], step: i64) -> Mai
     }
     let start = luck.random_range(0..days.len().min(1_000) / 2) + 1;
     let duration = if luck.random_bool(0.3) { 24 } else { luck.random_range(4..=24) };
-    let time = TimeOfDay(u16::try_from(grid(luck.random_range(0..DAY))).unwrap());
+    // Borders that coincide with those of days are worth more than their share.
+    let minute = match luck.random_range(0..5) {
+        0 => 0,
+        1 => (DAY - i64::from(duration) * 60) % DAY,
+        _ => luck.random_range(0..DAY),
+    };
+    let time = TimeOfDay(u16::try_from(grid(minute)).unwrap());
     MaintenanceWindow {
         start_date: luck.random_bool(0.8).then(|| days[start].0.date()),
         offset: UtcOffset(grid(luck.random_range(-840..=840))),
