@@ -37,7 +37,7 @@ impl Sim<'_> {
                     }
                 }
                 Verb::AddPool(member, pool) => {
-                    let cluster = self.world.get_mut(member).expect("a member of the fleet");
+                    let Some(cluster) = self.world.get_mut(member) else { continue };
                     let mut pool = pool.clone();
                     pool.kubernetes = pool.kubernetes.or(cluster.kubernetes.clone());
                     cluster.pools.push(pool);
