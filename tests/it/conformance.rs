@@ -178,17 +178,17 @@ impl Happening {
     fn show(&self) -> String {
         let mut text = format!("{} {} {}", show_span(self.at), self.kind, self.name);
         if let Some(reason) = &self.reason {
-            text += &format!(" ({reason})");
+            write!(text, " ({reason})").expect("strings take everything");
         }
         if let Some(until) = self.until {
-            text += &format!(" until {}", show_span(until));
+            write!(text, " until {}", show_span(until)).expect("strings take everything");
         }
         text
     }
 }
 
 /// What of `final` and `refused` does not hold.
-fn differences(expect: &Value, last: &Final) -> Vec<String> {
+fn differences(expect: &Value, end: &Final) -> Vec<String> {
     let nothing = Value::Null;
     let wanted = expect.get("final").unwrap_or(&nothing);
     let mut found = Vec::new();
@@ -198,27 +198,27 @@ fn differences(expect: &Value, last: &Final) -> Vec<String> {
         }
     };
     if let Some(run) = wanted.get_text("run") {
-        same("run", run, last.run.clone());
+        same("run", run, end.run.clone());
     }
     if let Some(count) = wanted.get_text("failureCount") {
-        same("failureCount", count, last.failure_count.to_string());
+        same("failureCount", count, end.failure_count.to_string());
     }
     if wanted.get("nodeImageSelection").is_some() {
         let list = texts(wanted.get_items("nodeImageSelection"));
         same(
             "nodeImageSelection",
             format!("{list:?}"),
-            format!("{:?}", last.node_image_selection.as_ref().unwrap_or(&Vec::new())),
+            format!("{:?}", end.node_image_selection.as_ref().unwrap_or(&Vec::new())),
         );
     }
     let maps = [
-        ("stages", &last.stages),
-        ("groups", &last.groups),
-        ("members", &last.members),
-        ("waits", &last.waits),
-        ("gates", &last.gates),
-        ("codes", &last.codes),
-        ("kubernetes", &last.kubernetes),
+        ("stages", &end.stages),
+        ("groups", &end.groups),
+        ("members", &end.members),
+        ("waits", &end.waits),
+        ("gates", &end.gates),
+        ("codes", &end.codes),
+        ("kubernetes", &end.kubernetes),
     ];
     for (key, got) in maps {
         for (name, value) in wanted.get_pairs(key) {
@@ -231,29 +231,29 @@ fn differences(expect: &Value, last: &Final) -> Vec<String> {
             .iter()
             .map(|(state, count)| (state.clone(), count.number().unsigned_abs()))
             .collect();
-        same("counts", format!("{counts:?}"), format!("{:?}", last.counts));
+        same("counts", format!("{counts:?}"), format!("{:?}", end.counts));
     }
     for (name, count) in wanted.get_pairs("failures") {
-        let got = last.failures.get(name).map_or("nothing".into(), u64::to_string);
+        let got = end.failures.get(name).map_or("nothing".into(), u64::to_string);
         same(&format!("failures {name}"), count.text().into(), got);
     }
     for (name, pair) in wanted.get_pairs("limits") {
-        let got = last.limits.get(name).map(|(slots, allowed)| format!("[{slots}, {allowed}]"));
+        let got = end.limits.get(name).map(|(slots, allowed)| format!("[{slots}, {allowed}]"));
         let pair = format!("[{}]", texts(pair.items()).join(", "));
         same(&format!("limits {name}"), pair, got.unwrap_or_default());
     }
     for (name, images) in wanted.get_pairs("images") {
-        let got = last.images.get(name).cloned().unwrap_or_default();
+        let got = end.images.get(name).cloned().unwrap_or_default();
         same(&format!("images {name}"), texts(images.items()).join(" "), got.join(" "));
     }
-    for (key, got) in [("started", &last.started), ("completed", &last.completed)] {
+    for (key, got) in [("started", &end.started), ("completed", &end.completed)] {
         for (name, offset) in wanted.get_pairs(key) {
             let offset = (*offset != Value::Null).then(|| show_span(read_span(offset.text())));
             let got = got.get(name).copied().unwrap_or_default().map(show_span);
             same(&format!("{key} {name}"), format!("{offset:?}"), format!("{got:?}"));
         }
     }
-    let refused: Vec<String> = last.refused.iter().map(|(at, _)| show_span(*at)).collect();
+    let refused: Vec<String> = end.refused.iter().map(|(at, _)| show_span(*at)).collect();
     let wanted = texts(expect.get_items("refused")).join(", ");
     same("refused", wanted, refused.join(", "));
     found
@@ -290,7 +290,8 @@ fn every_case_comes_out_as_expected() {
     for (name, text) in &cases {
         for (player_name, player) in PLAYERS {
             if let Err(report) = check_case(text, player) {
-                reports += &format!("\n{name}, {player_name}:\n{report}\n");
+                writeln!(reports, "\n{name}, {player_name}:\n{report}")
+                    .expect("strings take everything");
             }
         }
     }

@@ -22,9 +22,7 @@ mod yaml;
 use std::collections::BTreeMap;
 
 pub(crate) use case::Case;
-pub(crate) use clock::{
-    HOUR, MINUTE, Millis, read_instant, read_span, show_instant, show_span,
-};
+pub(crate) use clock::{HOUR, MINUTE, Millis, read_instant, read_span, show_instant, show_span};
 pub(crate) use outcome::{Final, Outcome};
 pub(crate) use yaml::{Value, read as read_yaml};
 
@@ -326,9 +324,9 @@ impl Sim<'_> {
             }
         }
         for (family, regions) in regions {
-            let everywhere = self.images_of(&family).filter(|release| {
-                regions.iter().all(|region| release.is_in(region, self.now))
-            });
+            let everywhere = self
+                .images_of(&family)
+                .filter(|release| regions.iter().all(|region| release.is_in(region, self.now)));
             let newest = everywhere.max_by_key(|release| trial::numbers(&release.what));
             if let Some(release) = newest {
                 self.chosen.insert(family, release.what.clone());

@@ -2,9 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::clock::{
-    Millis, read_instant, read_offset, read_span, read_time_of_day, read_weekday,
-};
+use super::clock::{Millis, read_instant, read_offset, read_span, read_time_of_day, read_weekday};
 use super::window::Window;
 use super::yaml::{self, Value};
 
@@ -327,9 +325,7 @@ fn release(value: &Value) -> Release {
     Release {
         is_image: image.is_some(),
         what: image.unwrap_or_else(|| value.need("kubernetesVersion").text().to_owned()),
-        arrivals: arrivals
-            .map(|(region, at)| (region.clone(), read_instant(at.text())))
-            .collect(),
+        arrivals: arrivals.map(|(region, at)| (region.clone(), read_instant(at.text()))).collect(),
         support_until: value.get("supportUntil").map(|until| read_instant(until.text())),
     }
 }

@@ -1,5 +1,7 @@
 //! Instants and spans as plain milliseconds, and how scenarios write them.
 
+use std::fmt::Write as _;
+
 /// Milliseconds: since 1970 for an instant, or a length of time.
 pub(crate) type Millis = i64;
 
@@ -41,7 +43,7 @@ pub(crate) fn show_span(span: Millis) -> String {
     let mut rest = span;
     for (unit, letter) in [(DAY, 'd'), (HOUR, 'h'), (MINUTE, 'm'), (SECOND, 's')] {
         if rest >= unit {
-            text += &format!("{}{letter}", rest / unit);
+            write!(text, "{}{letter}", rest / unit).expect("strings take everything");
             rest %= unit;
         }
     }
@@ -96,7 +98,8 @@ pub(crate) fn weekday(day: i64) -> i64 {
 
 /// The first instant at or after `reached` that is this weekday and time at this offset (G6, F1).
 pub(crate) fn next_weekly(reached: Millis, day: i64, time: Millis, offset: Millis) -> Millis {
-    (local_day(reached, offset)..)
+    let today = local_day(reached, offset);
+    (today..=today + 7)
         .filter(|local| weekday(*local) == day)
         .map(|local| local * DAY + time - offset)
         .find(|instant| *instant >= reached)

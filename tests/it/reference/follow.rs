@@ -22,9 +22,8 @@ impl Sim<'_> {
             }
             self.current += 1;
         }
-        let all_skipped = |sim: &Self| {
-            sim.run.stages.iter().all(|stage| stage.node.state == State::Skipped)
-        };
+        let all_skipped =
+            |sim: &Self| sim.run.stages.iter().all(|stage| stage.node.state == State::Skipped);
         self.run_to(if all_skipped(self) { State::Skipped } else { State::Completed });
     }
 
@@ -265,28 +264,28 @@ impl Sim<'_> {
     }
 
     /// The run changes its state.
-    pub(super) fn run_to(&mut self, state: State) {
-        let kind = kind("run", self.run.node.state, state);
-        self.run.node.enter(state, self.now);
+    pub(super) fn run_to(&mut self, to: State) {
+        let kind = kind("run", self.run.node.state, to);
+        self.run.node.enter(to, self.now);
         self.emit(&kind, Place::default(), None, None);
     }
 
     /// A stage changes its state.
-    pub(super) fn stage_to(&mut self, s: usize, state: State, reason: Option<&str>) {
+    pub(super) fn stage_to(&mut self, s: usize, to: State, reason: Option<&str>) {
         let now = self.now;
         let stage = &mut self.run.stages[s];
-        let kind = kind("stage", stage.node.state, state);
-        stage.node.enter(state, now);
+        let kind = kind("stage", stage.node.state, to);
+        stage.node.enter(to, now);
         let name = stage.name.clone();
         self.emit(&kind, Place { stage: Some(&name), ..Place::default() }, reason, None);
     }
 
     /// A group changes its state.
-    pub(super) fn group_to(&mut self, s: usize, g: usize, state: State, reason: Option<&str>) {
+    pub(super) fn group_to(&mut self, s: usize, g: usize, to: State, reason: Option<&str>) {
         let now = self.now;
         let group = &mut self.run.stages[s].groups[g];
-        let kind = kind("group", group.node.state, state);
-        group.node.enter(state, now);
+        let kind = kind("group", group.node.state, to);
+        group.node.enter(to, now);
         let (stage, group) = self.names(s, g);
         let place = Place { stage: Some(&stage), group: Some(&group), ..Place::default() };
         self.emit(&kind, place, reason, None);
@@ -298,22 +297,22 @@ impl Sim<'_> {
         s: usize,
         g: usize,
         m: usize,
-        state: State,
+        to: State,
         reason: Option<&str>,
     ) {
         let now = self.now;
         let member = &mut self.run.stages[s].groups[g].members[m];
-        let kind = match state {
+        let kind = match to {
             State::Running => "memberStarted".to_owned(),
-            _ => kind("member", member.node.state, state),
+            _ => kind("member", member.node.state, to),
         };
-        member.node.enter(state, now);
+        member.node.enter(to, now);
         member.noticed = None;
         let (until, name) = (member.until, member.name.clone());
         let (stage, group) = self.names(s, g);
         let place =
             Place { stage: Some(&stage), group: Some(&group), member: Some(&name), gate: None };
-        self.emit(&kind, place, reason, until.filter(|_| state == State::Pending));
+        self.emit(&kind, place, reason, until.filter(|_| to == State::Pending));
     }
 
     /// A gate changes its state.
@@ -323,12 +322,12 @@ impl Sim<'_> {
         g: Option<usize>,
         before: bool,
         k: usize,
-        state: State,
+        to: State,
     ) {
         let now = self.now;
         let gate = &mut self.gates_mut(s, g, before)[k];
-        gate.node.enter(state, now);
-        let due = gate.due.filter(|_| state == State::Pending);
+        gate.node.enter(to, now);
+        let due = gate.due.filter(|_| to == State::Pending);
         let timing = if before { "before" } else { "after" };
         let name = gate.spec.name.as_ref();
         let label = name.map_or(timing.to_owned(), |name| format!("{timing}/{name}"));
@@ -340,18 +339,18 @@ impl Sim<'_> {
             member: None,
             gate: Some(&label),
         };
-        self.emit(&format!("gate{}", state.name()), place, None, due);
+        self.emit(&format!("gate{}", to.name()), place, None, due);
     }
 
     /// A wait changes its state.
-    pub(super) fn wait_to(&mut self, s: usize, state: State) {
+    pub(super) fn wait_to(&mut self, s: usize, to: State) {
         let now = self.now;
         let stage = &mut self.run.stages[s];
         let name = stage.name.clone();
         let wait = stage.wait.as_mut().expect("only a wait that exists changes");
-        let kind = kind("wait", wait.node.state, state);
-        wait.node.enter(state, now);
-        let due = (state == State::Running).then(|| now + wait.length);
+        let kind = kind("wait", wait.node.state, to);
+        wait.node.enter(to, now);
+        let due = (to == State::Running).then(|| now + wait.length);
         wait.due = due.or(wait.due);
         self.emit(&kind, Place { stage: Some(&name), ..Place::default() }, None, due);
     }

@@ -1,6 +1,7 @@
 //! What came out: the events as lines, and everything that can be said about the end.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 
 use super::case::Selection;
 use super::clock::{Millis, show_instant};
@@ -155,7 +156,7 @@ impl Sim<'_> {
             for gate in gates {
                 let mut name = format!("{place}/{timing}");
                 if let Some(display) = &gate.spec.name {
-                    name += &format!("/{display}");
+                    write!(name, "/{display}").expect("strings take everything");
                 }
                 self.times(last, format!("gate:{name}"), &gate.node);
                 last.gates.insert(name, gate.node.state.name());

@@ -96,6 +96,7 @@ pub(crate) struct Member {
 
 /// A group.
 #[derive(Debug, Clone)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts, each named by a rule")]
 pub(crate) struct Group {
     pub(crate) name: String,
     pub(crate) node: Node,
@@ -119,6 +120,7 @@ pub(crate) struct Group {
 
 /// A stage.
 #[derive(Debug, Clone)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts, each named by a rule")]
 pub(crate) struct Stage {
     pub(crate) name: String,
     pub(crate) node: Node,
@@ -229,11 +231,8 @@ fn plant_stage(spec: &StageSpec, case: &Case) -> Result<Stage, String> {
     let pass = |selector: Option<&String>, cluster: &Cluster| {
         selector.is_none_or(|selector| select::matches(selector, &cluster.labels))
     };
-    let inside: Vec<&Cluster> = case
-        .clusters
-        .iter()
-        .filter(|cluster| pass(spec.selector.as_ref(), cluster))
-        .collect();
+    let inside: Vec<&Cluster> =
+        case.clusters.iter().filter(|cluster| pass(spec.selector.as_ref(), cluster)).collect();
     let implicit = [GroupSpec {
         name: spec.name.clone(),
         selector: Some(String::new()),

@@ -235,19 +235,17 @@ impl Sim<'_> {
         {
             return Finding::Skipped("TargetVersionOlder");
         }
-        let images = match self.images_for(name) {
-            Some(images) => images,
-            None => return Finding::Skipped("NodeImageVersionNotFound"),
+        let Some(images) = self.images_for(name) else {
+            return Finding::Skipped("NodeImageVersionNotFound");
         };
         let moves_kubernetes = target.is_some_and(|target| self.lags_behind(name, target));
         if !moves_kubernetes && images.iter().all(Option::is_none) {
             return Finding::Skipped("AlreadyAtTarget");
         }
         if cluster.stopped {
-            return match update.skip_stopped {
-                true => Finding::Skipped("MemberStopped"),
-                false => Finding::Failed("MemberStopped"),
-            };
+            let skips = update.skip_stopped;
+            let finding = if skips { Finding::Skipped } else { Finding::Failed };
+            return finding("MemberStopped");
         }
         if cluster.node_auto_provisioning && update.upgrade != Upgrade::ControlPlaneOnly {
             return Finding::Failed("NodeAutoProvisioningUnsupported");

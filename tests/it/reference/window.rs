@@ -62,9 +62,7 @@ fn occurs(schedule: &Value, day: i64, first: i64) -> bool {
         "Last" => today > last - 7,
         other => panic!("no week: {other}"),
     };
-    in_period(monthly)
-        && in_week
-        && weekday(day) == read_weekday(monthly.need("dayOfWeek").text())
+    in_period(monthly) && in_week && weekday(day) == read_weekday(monthly.need("dayOfWeek").text())
 }
 
 impl Window {

@@ -33,10 +33,7 @@ pub(crate) fn read(text: &str) -> Value {
     node(rest.next().expect("a document has a node"), &mut rest)
 }
 
-fn node<'a, 'b: 'a>(
-    event: &'a Event<'b>,
-    rest: &mut impl Iterator<Item = &'a Event<'b>>,
-) -> Value {
+fn node<'a, 'b: 'a>(event: &'a Event<'b>, rest: &mut impl Iterator<Item = &'a Event<'b>>) -> Value {
     match event {
         Event::Scalar(text, style, ..) => match (text.as_ref(), *style) {
             ("" | "null" | "~", ScalarStyle::Plain) => Value::Null,
