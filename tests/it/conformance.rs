@@ -97,12 +97,20 @@ pub(crate) fn compare(
     if left.events != right.events {
         report += &side_by_side(left_name, &left.events, right_name, &right.events);
     }
-    if left.last != right.last {
-        let lines =
-            |last: &Final| format!("{last:#?}").lines().map(str::to_owned).collect::<Vec<_>>();
-        report += &side_by_side(left_name, &lines(&left.last), right_name, &lines(&right.last));
+    let (left_end, right_end) = (shown(&left.last), shown(&right.last));
+    if left_end != right_end {
+        report += &side_by_side(left_name, &left_end, right_name, &right_end);
     }
     if report.is_empty() { Ok(()) } else { Err(format!("{report}\n{scenario}")) }
+}
+
+/// An end, line by line. What a refusal says is anybody's own wording: only its offset counts.
+fn shown(last: &Final) -> Vec<String> {
+    let mut last = last.clone();
+    for (_, wording) in &mut last.refused {
+        wording.clear();
+    }
+    format!("{last:#?}").lines().map(str::to_owned).collect()
 }
 
 /// Two lists beside each other around their first difference.
@@ -310,6 +318,20 @@ fn a_wrong_expectation_is_found() {
         let report = check_case(&text.replace(right, wrong), reference);
         assert!(report.is_err(), "{wrong} went unseen");
     }
+}
+
+#[test]
+fn a_disagreement_is_shown_side_by_side() {
+    let (_, text) = cases().into_iter().next().expect("a case");
+    let scenario = without_expect(&text);
+    let left = reference(scenario, None, None).expect("valid");
+    assert_eq!(compare(scenario, ("one", &left), ("other", &left)), Ok(()));
+    let mut right = left.clone();
+    right.events.swap(3, 4);
+    right.last.failure_count = 9;
+    let report = compare(scenario, ("one", &left), ("other", &right)).expect_err("they differ");
+    assert!(report.contains("    3 ≠ ") && report.contains("failure_count: 9"), "{report}");
+    assert!(report.contains("horizon: 2d"), "the scenario is shown");
 }
 
 #[test]
