@@ -27,7 +27,7 @@ impl Draft {
             match &self.homes[home] {
                 (name, true) => labels.push(format!("home: {name}")),
                 (name, false) => {
-                    write!(text, ", updateGroup: {name}").expect("strings take everything")
+                    write!(text, ", updateGroup: {name}").expect("strings take everything");
                 }
             }
         }
