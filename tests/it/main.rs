@@ -1,0 +1,5 @@
+//! The integration tests, one binary.
+
+mod conformance;
+mod reference;
+mod swarm;
