@@ -27,8 +27,8 @@ use crate::reference::{
 pub(crate) type Player = fn(&str, Option<&str>, Option<Millis>) -> Result<Outcome, String>;
 
 /// Everything that has to agree with the cases, by name.
-// SEAM: the product joins here, as `("product", product)`, and in `swarm`.
-pub(crate) const PLAYERS: [(&str, Player); 1] = [("reference", reference)];
+pub(crate) const PLAYERS: [(&str, Player); 2] =
+    [("reference", reference), ("product", crate::product::product)];
 
 /// The reference as a player.
 pub(crate) fn reference(
