@@ -114,7 +114,7 @@ impl<'p> Simulation<'p> {
             Happening::UpdateEnds(member, Some(code)) => Event::UpdateFailed(member, code),
             Happening::Arrival(what, region) => Event::Arrived(what, region),
             Happening::Scripted(number) => self.world.scripted(number),
-            Happening::Approval(gate) => self.world.approval(&self.truth, gate),
+            Happening::Approval(gate) => self.truth.approval(gate),
             Happening::Restart => self.world.restart(),
         };
         let mut told = Told { watch: &mut *watch, notices: &mut self.notices };

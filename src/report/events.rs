@@ -23,8 +23,12 @@ impl Events<'_> {
         let mut line = format!(r#"{{"time":"{}","kind":"{}""#, record.time, record.kind());
         field(&mut line, "run", self.run);
         let (stage, group) = self.place(record.node);
-        stage.iter().for_each(|id| field(&mut line, "stage", &self.plan.stages[*id].name));
-        group.iter().for_each(|id| field(&mut line, "group", &self.plan.groups[*id].name));
+        if let Some(id) = stage {
+            field(&mut line, "stage", &self.plan.stages[id].name);
+        }
+        if let Some(id) = group {
+            field(&mut line, "group", &self.plan.groups[id].name);
+        }
         if let Node::Member(id) = record.node {
             field(&mut line, "member", &self.plan.fleet.members[id].name);
         }

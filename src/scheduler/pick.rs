@@ -124,7 +124,11 @@ impl Candidates {
     pub(super) fn reset(&mut self, group: &GroupPlan) {
         self.ready.iter_mut().for_each(|bits| bits.reset(group.members.len()));
         self.cohorts.clear();
-        self.cohorts.extend(group.cohorts.iter().map(|_| CohortNow { class: Class::NoWindow, look: false, pending: 0 }));
+        self.cohorts.extend(group.cohorts.iter().map(|_| CohortNow {
+            class: Class::NoWindow,
+            look: false,
+            pending: 0,
+        }));
         self.looks.clear();
         self.looks.reserve(group.cohorts.len());
         self.edges.clear();
@@ -254,7 +258,8 @@ impl Candidates {
         clock: &mut WindowClock,
         now: Timestamp,
     ) -> Option<Timestamp> {
-        let waiting = self.cohorts.iter().zip(&group.cohorts).filter(|(state, _)| state.pending > 0);
+        let waiting =
+            self.cohorts.iter().zip(&group.cohorts).filter(|(state, _)| state.pending > 0);
         let windows = waiting.filter_map(|(_, cohort)| cohort.window);
         windows.filter_map(|window| clock.opening_after(plan, window, now)).min()
     }

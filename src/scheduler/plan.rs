@@ -175,9 +175,11 @@ impl<'f> Plan<'f> {
         let stages = if strategy.stages.is_empty() { &one_by_one } else { &strategy.stages[..] };
         let mut errors = Vec::new();
         if limits == ServiceLimits::Azure && fleet.members.len() > FLEET_MAX_MEMBERS {
-            let message = format!("a fleet has at most 1,000 members, this one {}", fleet.members.len());
+            let message =
+                format!("a fleet has at most 1,000 members, this one {}", fleet.members.len());
             errors.push(
-                Diagnostic::error("L2", message).hint("`serviceLimits: none` lifts the service's caps"),
+                Diagnostic::error("L2", message)
+                    .hint("`serviceLimits: none` lifts the service's caps"),
             );
         }
         let everybody = strategy.stages.is_empty();
@@ -209,8 +211,10 @@ impl<'f> Plan<'f> {
             .enumerate()
             .map(|(index, chooser)| self.choose(stage, chooser, index, errors))
             .collect();
-        let size = u32::try_from(chosen.iter().map(Vec::len).sum::<usize>()).expect("members fit u32");
-        let asked = stage.max_concurrency.map_or(STAGE_MAX_CONCURRENCY, |a| a.of_rounded_down(size));
+        let size =
+            u32::try_from(chosen.iter().map(Vec::len).sum::<usize>()).expect("members fit u32");
+        let asked =
+            stage.max_concurrency.map_or(STAGE_MAX_CONCURRENCY, |a| a.of_rounded_down(size));
         let cap = if limits == ServiceLimits::Azure { STAGE_MAX_CONCURRENCY } else { u32::MAX };
         let max_concurrency = asked.clamp(1, cap);
         let before_gates = self.add_gates(&stage.before_gates, id, None, GateTiming::Before);
@@ -224,7 +228,8 @@ impl<'f> Plan<'f> {
                 self.add_group(&stage.groups[index], id, members, max_concurrency);
             }
         }
-        let groups = u32::try_from(first).expect("groups fit u32")..u32::try_from(self.groups.len()).expect("groups fit u32");
+        let groups = u32::try_from(first).expect("groups fit u32")
+            ..u32::try_from(self.groups.len()).expect("groups fit u32");
         let after_gates = self.add_gates(&stage.after_gates, id, None, GateTiming::After);
         self.size += size;
         self.stages.push(StagePlan {
@@ -280,7 +285,13 @@ impl<'f> Plan<'f> {
         }
     }
 
-    fn add_implicit_group(&mut self, stage: &Stage, id: StageId, members: Vec<MemberId>, ceiling: u32) {
+    fn add_implicit_group(
+        &mut self,
+        stage: &Stage,
+        id: StageId,
+        members: Vec<MemberId>,
+        ceiling: u32,
+    ) {
         let size = u32::try_from(members.len()).expect("members fit u32");
         let max_allowed_failures = stage.max_allowed_failures.map_or(0, |a| a.of_rounded_up(size));
         self.groups.push(GroupPlan {
@@ -353,7 +364,9 @@ impl<'f> Plan<'f> {
             }
             group.cohort_of = vec![0; group.members.len()];
             for (cohort, (window, positions)) in (0..).zip(by_window) {
-                positions.iter().for_each(|p| group.cohort_of[*p as usize] = cohort);
+                for position in &positions {
+                    group.cohort_of[*position as usize] = cohort;
+                }
                 group.cohorts.push(Cohort { window, positions });
             }
         }

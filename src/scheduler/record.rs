@@ -110,7 +110,7 @@ pub struct Record {
 }
 
 impl Record {
-    /// The event's kind, such as `memberStarted` (R-A5: `…Started` only out of NotStarted).
+    /// The event's kind, such as `memberStarted` (R-A5: `…Started` only out of `NotStarted`).
     pub fn kind(&self) -> EventKind {
         EventKind { node: self.node.kind(), from: self.from, to: self.to }
     }

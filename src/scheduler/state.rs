@@ -147,9 +147,10 @@ impl NodeKind {
         };
         let states: Vec<State> = State::ALL.into_iter().filter(reachable).collect();
         let mut table = format!("| {} |", self.word());
-        states.iter().for_each(|to| write!(table, " {to} |").expect("strings take all"));
-        table.push_str("\n|---|");
-        states.iter().for_each(|_| table.push_str("---|"));
+        for to in &states {
+            write!(table, " {to} |").expect("strings take all");
+        }
+        write!(table, "\n|---|{}", "---|".repeat(states.len())).expect("strings take all");
         for from in &states {
             write!(table, "\n| {from} |").expect("strings take all");
             for to in &states {

@@ -53,7 +53,8 @@ impl Scheduler<'_> {
             NodeImageSelection::Latest => json!({"type": "Latest"}),
             NodeImageSelection::Consistent => json!({"type": "Consistent"}),
             NodeImageSelection::Custom(images) => {
-                let versions = images.iter().map(|image| json!({"version": self.image_name(*image)}));
+                let versions =
+                    images.iter().map(|image| json!({"version": self.image_name(*image)}));
                 json!({"type": "Custom", "customNodeImageVersions": versions.collect::<Vec<_>>()})
             }
         };
@@ -88,7 +89,7 @@ impl Scheduler<'_> {
             let name = stage.map_or("", |(id, _)| &self.plan.stages[id].name);
             error(Reason::StageFailed.text(&[]), &format!("stage \"{name}\" has failed"))
         });
-        life(self.run.state, self.run.times, error)
+        life(self.run.state, self.run.times, error.as_ref())
     }
 
     fn stage_status(&self, id: StageId, codes: &[String]) -> Value {
@@ -115,7 +116,7 @@ impl Scheduler<'_> {
         });
         json!({
             "name": plan.name,
-            "status": life(stage.state, stage.times, because),
+            "status": life(stage.state, stage.times, because.as_ref()),
             "maxConcurrency": plan.max_concurrency,
             "maxAllowedFailures": plan.max_allowed_failures,
             "failureCount": stage.failure_count,
@@ -138,7 +139,7 @@ impl Scheduler<'_> {
             .then_some("the group has no members");
         json!({
             "name": plan.name,
-            "status": life(group.state, group.times, because),
+            "status": life(group.state, group.times, because.as_ref()),
             "message": message,
             "maxConcurrency": plan.max_concurrency,
             "maxAllowedFailures": plan.max_allowed_failures,
@@ -153,14 +154,15 @@ impl Scheduler<'_> {
         let (facts, member) = (&self.plan.fleet.members[id], &self.members[id]);
         let message = member.reason.map(|reason| self.explain(id, reason));
         let failed = matches!(member.state, State::Failed | State::Pending);
-        let because = member.reason.filter(|_| failed).map(|reason| {
-            error(reason.text(codes), message.as_deref().unwrap_or_default())
-        });
+        let because = member
+            .reason
+            .filter(|_| failed)
+            .map(|reason| error(reason.text(codes), message.as_deref().unwrap_or_default()));
         json!({
             "name": facts.name,
             "clusterResourceId": facts.cluster_resource_id,
             "operationId": Value::Null,
-            "status": life(member.state, member.times, because),
+            "status": life(member.state, member.times, because.as_ref()),
             "message": message,
         })
     }
@@ -175,7 +177,9 @@ impl Scheduler<'_> {
         let current = current.map_or_else(String::new, |version| version.to_string());
         match reason {
             Reason::MaintenanceWindowClosed => match member.until {
-                Some(until) => format!("the maintenance window is closed; it opens next at {until}"),
+                Some(until) => {
+                    format!("the maintenance window is closed; it opens next at {until}")
+                }
                 None => "the maintenance window is closed and does not open again".to_owned(),
             },
             Reason::NodeImageVersionNotAvailable => {
@@ -195,13 +199,16 @@ impl Scheduler<'_> {
             }
             Reason::MemberStopped => "the cluster's power state is Stopped".to_owned(),
             Reason::NodeAutoProvisioningUnsupported => {
-                "a cluster with node auto-provisioning takes ControlPlaneOnly updates only".to_owned()
+                "a cluster with node auto-provisioning takes ControlPlaneOnly updates only"
+                    .to_owned()
             }
             Reason::KubernetesMinorVersionSkipped => {
                 format!("Kubernetes minors cannot be skipped: {current} to {target}")
             }
             Reason::LongTermSupportRequired => {
-                format!("Kubernetes {target} is out of community support; it needs long-term support")
+                format!(
+                    "Kubernetes {target} is out of community support; it needs long-term support"
+                )
             }
             Reason::NodeImageVersionExpired => {
                 "the target node image was published over 90 days ago".to_owned()
@@ -233,7 +240,7 @@ impl Scheduler<'_> {
     }
 }
 
-fn life(state: State, times: Times, error: Option<Value>) -> Value {
+fn life(state: State, times: Times, error: Option<&Value>) -> Value {
     json!({
         "state": state.name(),
         "startTime": times.started.map(|at| at.to_string()),

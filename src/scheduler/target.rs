@@ -100,7 +100,9 @@ impl Observed {
                 u32::try_from(self.pools.len()).expect("pools fit u32");
         }
         if let NodeImageSelection::Custom(images) = &plan.update.node_images {
-            images.iter().for_each(|image| self.targets[image.family] = Some(image.version));
+            for image in images {
+                self.targets[image.family] = Some(image.version);
+            }
         }
     }
 
@@ -202,8 +204,8 @@ impl Observed {
         let behind = |pool: &ObservedPool| pool.orchestrator.is_some_and(|v| Some(v) < target);
         let moves_kubernetes =
             target.is_some() && (current < target || (full && self.pools_of(id).any(behind)));
-        let moves_images =
-            images && self.pools_of(id).any(|p| self.image_target(plan, p, member.region).is_some());
+        let moves_images = images
+            && self.pools_of(id).any(|p| self.image_target(plan, p, member.region).is_some());
         if !moves_kubernetes && !moves_images {
             return Trial::Skipped(Reason::AlreadyAtTarget);
         }
@@ -244,18 +246,14 @@ impl Observed {
     }
 
     /// Conditions 8 and 9: are all images there, and young enough?
-    fn try_images(
-        &self,
-        plan: &Plan<'_>,
-        id: MemberId,
-        region: RegionId,
-        now: Timestamp,
-    ) -> Trial {
+    fn try_images(&self, plan: &Plan<'_>, id: MemberId, region: RegionId, now: Timestamp) -> Trial {
         let mut expired = false;
         for pool in self.pools_of(id) {
             let Some(target) = self.image_target(plan, pool, region) else { continue };
             let published = match plan.update.node_images {
-                NodeImageSelection::Latest => self.newest_of(pool.family, region).map(|n| n.published),
+                NodeImageSelection::Latest => {
+                    self.newest_of(pool.family, region).map(|n| n.published)
+                }
                 NodeImageSelection::Consistent | NodeImageSelection::Custom(_) => {
                     self.published_in(NodeImage { family: pool.family, version: target }, region)
                 }
@@ -348,7 +346,10 @@ impl Observed {
     }
 
     /// The images that a running update brings, by pool; `None` for pools left alone.
-    pub(super) fn planned_of(&self, id: MemberId) -> impl Iterator<Item = Option<ImageVersion>> + '_ {
+    pub(super) fn planned_of(
+        &self,
+        id: MemberId,
+    ) -> impl Iterator<Item = Option<ImageVersion>> + '_ {
         self.pools_of(id).map(|pool| pool.planned)
     }
 

@@ -109,7 +109,7 @@ struct Path {
 }
 
 /// Splits the delays of one finished replication.
-pub fn split(
+pub(super) fn split(
     scheduler: &Scheduler<'_>,
     records: &[Record],
     arrived: &dyn Fn(MemberId) -> Targets,
@@ -144,16 +144,16 @@ pub fn split(
 /// When a member's targets reached its region; `None` where none is wanted, the end of time where
 /// one never came.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Targets {
+pub(super) struct Targets {
     /// The last of its node images.
-    pub image: Option<Timestamp>,
+    pub(super) image: Option<Timestamp>,
     /// Its Kubernetes version.
-    pub version: Option<Timestamp>,
+    pub(super) version: Option<Timestamp>,
 }
 
 impl Targets {
     /// Whether an update of this plan can have to wait for a release at all.
-    pub fn matter(plan: &Plan<'_>) -> bool {
+    pub(super) fn matter(plan: &Plan<'_>) -> bool {
         plan.update.upgrade != Upgrade::NodeImageOnly
             || plan.update.node_images != NodeImageSelection::Latest
     }
@@ -285,7 +285,13 @@ impl Path {
     }
 
     /// Closed windows, and what was open and there but not noticed.
-    fn windows(&mut self, scheduler: &Scheduler<'_>, records: &[Record], id: MemberId, to: Timestamp) {
+    fn windows(
+        &mut self,
+        scheduler: &Scheduler<'_>,
+        records: &[Record],
+        id: MemberId,
+        to: Timestamp,
+    ) {
         let plan = scheduler.plan();
         let start = scheduler.run().times.started.expect("the run has started");
         let until = self.member_ends.unwrap_or(to);
@@ -298,7 +304,8 @@ impl Path {
             if interval == 0 || at <= start {
                 return at;
             }
-            start + Span::from_millis(((at - start).as_millis() + interval - 1) / interval * interval)
+            start
+                + Span::from_millis(((at - start).as_millis() + interval - 1) / interval * interval)
         };
         let mut open = |from: Timestamp, close: Timestamp| {
             if let Some(first) = tried {

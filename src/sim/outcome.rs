@@ -101,10 +101,8 @@ impl Outcome {
 
     fn count(&mut self, scheduler: &Scheduler<'_>, id: crate::ids::MemberId, start: Timestamp) {
         let member = scheduler.member(id);
-        let at_target = matches!(
-            member.reason,
-            Some(Reason::AlreadyAtTarget | Reason::TargetVersionOlder)
-        );
+        let at_target =
+            matches!(member.reason, Some(Reason::AlreadyAtTarget | Reason::TargetVersionOlder));
         let done = match member.state {
             State::Completed => {
                 self.updated += 1;

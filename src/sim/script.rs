@@ -2,8 +2,8 @@
 
 use crate::fleet::Pool;
 use crate::ids::{MemberId, RegionId};
-pub use crate::scheduler::{GatePath, GateScope, GateTiming, Released, SkipTarget};
 use crate::scheduler::Restart;
+pub use crate::scheduler::{GatePath, GateScope, GateTiming, Released, SkipTarget};
 use crate::time::{Span, Timestamp};
 
 /// A script; absent parts are left to the world's models.

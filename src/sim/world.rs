@@ -4,12 +4,11 @@ use std::fmt;
 
 use crate::bits::Bits;
 use crate::fleet::{NodeImage, PoolImage, support};
-use crate::ids::{Column, GateId, Id, MemberId, RegionId};
+use crate::ids::{Column, GateId, MemberId, RegionId};
 use crate::quantiles::Quantiles;
 use crate::scenario::Scenario;
 use crate::scheduler::{
-    Action, Event, FailureCode, GatePath, NodeImageSelection, Plan, Released, Scheduler,
-    SkipTarget, Support,
+    Action, Event, FailureCode, GatePath, NodeImageSelection, Plan, Released, Scheduler, Support,
 };
 use crate::sim::Notice;
 use crate::sim::delay::Targets;
@@ -106,10 +105,6 @@ impl<'s> World<'s> {
         }
     }
 
-    pub(super) fn approval<'t>(&self, truth: &'t Truth, gate: GateId) -> Event<'t> {
-        Event::Act(Action::Approve(&truth.gate_paths[gate]))
-    }
-
     pub(super) fn restart(&self) -> Event<'_> {
         Event::Act(Action::Start(self.scenario.world.restarter.as_ref().map(|who| who.restart)))
     }
@@ -118,9 +113,11 @@ impl<'s> World<'s> {
     pub(super) fn describe<'a>(&'a self, what: Happening, truth: &'a Truth) -> Described<'a> {
         match what {
             Happening::Scripted(number) => Described(Some(self.scripted(number))),
-            Happening::Approval(gate) => Described(Some(self.approval(truth, gate))),
+            Happening::Approval(gate) => Described(Some(truth.approval(gate))),
             Happening::Restart => Described(Some(self.restart())),
-            Happening::Start | Happening::UpdateEnds(..) | Happening::Arrival(..) => Described(None),
+            Happening::Start | Happening::UpdateEnds(..) | Happening::Arrival(..) => {
+                Described(None)
+            }
             Happening::Wake => Described(None),
         }
     }
@@ -166,7 +163,9 @@ fn scripted_actions(scenario: &Scenario) -> Vec<ScriptedStep<'_>> {
             ScriptedVerb::Stop => push(Step::Act(Action::Stop)),
             ScriptedVerb::Start(kind) => push(Step::Act(Action::Start(*kind))),
             ScriptedVerb::Skip(targets) => {
-                targets.iter().for_each(|t: &SkipTarget| push(Step::Act(Action::Skip(t))));
+                for target in targets {
+                    push(Step::Act(Action::Skip(target)));
+                }
             }
             ScriptedVerb::AddPool(member, pool) => {
                 let version = match pool.image {
@@ -185,7 +184,9 @@ fn scripted_actions(scenario: &Scenario) -> Vec<ScriptedStep<'_>> {
 fn failure_codes(updates: Option<&ScriptedUpdates>) -> Vec<String> {
     let mut codes = vec!["UpdateFailed".to_owned()];
     for update in updates.iter().flat_map(|u| u.by_member.values().chain([&u.rest])).flatten() {
-        codes.extend(update.fails.iter().filter(|code| !codes.contains(code)).cloned().collect::<Vec<_>>());
+        codes.extend(
+            update.fails.iter().filter(|code| !codes.contains(code)).cloned().collect::<Vec<_>>(),
+        );
     }
     codes
 }
@@ -358,12 +359,12 @@ impl Truth {
         let (plan, facts) = (scheduler.plan(), &world.scenario.fleet.members[member]);
         let arrives = |what: Released| {
             let mut all = (0..).map_while(|number| self.arrival(world, number));
-            let found = all.find(|(_, released, region)| *released == what && *region == facts.region);
+            let found =
+                all.find(|(_, released, region)| *released == what && *region == facts.region);
             found.map_or(Timestamp::MAX, |(at, _, _)| at)
         };
-        let families = |image: &NodeImage| {
-            facts.pools.iter().any(|pool| pool.image.family() == image.family)
-        };
+        let families =
+            |image: &NodeImage| facts.pools.iter().any(|pool| pool.image.family() == image.family);
         let latest = plan.update.node_images == NodeImageSelection::Latest;
         let images = scheduler.target_images().filter(|_| !latest).filter(families);
         Targets {
@@ -396,14 +397,15 @@ impl Truth {
             });
             return (*takes, code);
         }
-        let index = member.index() as u32;
+        let index = member.0;
         let takes = if attempt == 0 {
             self.first_durations[member]
         } else {
             let bits = self.luck.at(self.replication, Purpose::Duration, attempt, index);
             world.durations.millis(bits, SHORTEST_UPDATE)
         };
-        let fails = self.first_failures.contains(index) && (attempt == 0 || !self.clears(world, index));
+        let fails =
+            self.first_failures.contains(index) && (attempt == 0 || !self.clears(world, index));
         (Span::from_millis(takes), fails.then_some(FailureCode::default()))
     }
 
@@ -411,6 +413,10 @@ impl Truth {
     fn clears(&self, world: &World<'_>, index: u32) -> bool {
         let bits = self.luck.at(self.replication, Purpose::FailureKind, 0, index);
         world.scenario.world.failures.is_some_and(|model| happens(bits, model.transient))
+    }
+
+    pub(super) fn approval(&self, gate: GateId) -> Event<'_> {
+        Event::Act(Action::Approve(&self.gate_paths[gate]))
     }
 
     /// People react to what they are told.
