@@ -104,8 +104,11 @@ impl<'a> View<'a> {
             section("Windows that count, and their next openings", &windows);
         }
         if all_members || self.plan.size as usize <= MOST_MEMBERS {
-            let title = "Members, in the order in which a group that began now would try them";
-            section(title, &self.members_table(false));
+            let mut title = "Members, in the order in which their group would try them now".to_owned();
+            if self.families() == 1 {
+                title.push_str(&format!("; all run {}", self.only_family()));
+            }
+            section(&title, &self.members_table(false));
         } else {
             section("Members (`--members` lists each)", &self.summary_table());
         }
@@ -137,13 +140,12 @@ impl<'a> View<'a> {
         let stages = words::count(self.plan.stages.len() as u64, "stage");
         format!(
             "{name}: strategy {}, {members} in {stages}\n\
-             from {} for {} at most\n\
-             {}{images}; windows and releases are noticed {polls}; \
-             stopped clusters {stopped}; a restart {restart}\n",
+             {}{images}; from {} for {horizon} at most\n\
+             windows and releases are noticed {polls}; stopped clusters {stopped}; \
+             a restart {restart}\n",
             self.strategy.name,
-            words::instant(*start),
-            horizon,
             self.upgrade(),
+            words::instant(*start),
         )
     }
 
@@ -240,36 +242,64 @@ impl<'a> View<'a> {
         table
     }
 
+    /// One row a member: for people, or with everything spelled out.
     fn members_table(&self, spelled_out: bool) -> Table {
-        let mut table =
-            Table::new(&["stage", "group", "member", "region", "window", "next opening", "target"]);
+        let has_windows = spelled_out || !self.windows.is_empty();
+        let mut columns = vec!["stage", "group", "member", "region"];
+        columns.extend(has_windows.then_some(["window", "next opening"]).into_iter().flatten());
+        columns.push("target");
+        let mut table = Table::new(&columns);
+        let one_family = !spelled_out && self.families() == 1;
         for (stage, group, id) in self.members_in_order() {
             let member = &self.plan.fleet.members[id];
             let window = Plan::window_of(self.plan.update, member);
             let first = window.map_or(Some(self.scenario.start), |w| self.first_opening(w));
-            let opening = match (window, first) {
-                (None, _) => "any time".to_owned(),
-                (Some(_), None) => "never".to_owned(),
-                (Some(_), Some(at)) if at <= self.scenario.start => "open".to_owned(),
-                (Some(_), Some(at)) if spelled_out => at.to_string(),
-                (Some(_), Some(at)) => words::instant(at),
-            };
-            let window = match window {
-                None => String::new(),
-                Some(id) if spelled_out => self.plan.fleet.windows[id].describe(),
-                Some(id) => self.windows[&id].clone(),
-            };
-            table.row([
+            let mut row = vec![
                 self.plan.stages[stage].name.clone(),
                 self.plan.groups[group].name.clone(),
                 member.name.clone(),
                 self.plan.fleet.regions[member.region].clone(),
-                window,
-                opening,
-                in_words(&self.targets.of(member, first.unwrap_or(self.scenario.start))),
-            ]);
+            ];
+            if has_windows {
+                row.extend(self.window_cells(window, first, spelled_out));
+            }
+            let targets = self.targets.of(member, first.unwrap_or(self.scenario.start));
+            row.push(in_words(&targets, !one_family));
+            table.row(row);
         }
         table
+    }
+
+    /// A member's window, and when it opens first.
+    fn window_cells(
+        &self,
+        window: Option<WindowId>,
+        first: Option<Timestamp>,
+        spelled_out: bool,
+    ) -> [String; 2] {
+        let Some(id) = window else { return ["none".to_owned(), "any time".to_owned()] };
+        let name = match spelled_out {
+            true => self.plan.fleet.windows[id].describe(),
+            false => self.windows[&id].clone(),
+        };
+        let opening = match first {
+            None => "never".to_owned(),
+            Some(at) if spelled_out => at.to_string(),
+            Some(at) if at <= self.scenario.start => "open now".to_owned(),
+            Some(at) => words::instant(at),
+        };
+        [name, opening]
+    }
+
+    fn only_family(&self) -> &str {
+        let mut families = self.plan.family_regions.iter_with_ids();
+        let only = families.find(|(_, regions)| !regions.is_empty());
+        only.map_or("", |(family, _)| &self.plan.fleet.families[family])
+    }
+
+    /// Image families of the run's members.
+    fn families(&self) -> usize {
+        self.plan.family_regions.iter().filter(|regions| !regions.is_empty()).count()
     }
 
     fn summary_table(&self) -> Table {
@@ -471,13 +501,17 @@ impl<'a> View<'a> {
 }
 
 /// A member's targets in one cell: those that agree are said once.
-fn in_words(targets: &[Target]) -> String {
+fn in_words(targets: &[Target], with_family: bool) -> String {
     let Some(first) = targets.first() else { return "nothing to update".to_owned() };
-    let text = |target: &Target| match target.now.is_empty() {
-        true => target.text.clone(),
-        false => format!("{} → {}", target.now, target.text),
+    let text = |target: &Target| {
+        let family = target.family.as_ref().filter(|_| with_family);
+        let family = family.map_or(String::new(), |family| format!("{family} "));
+        match target.now.as_str() {
+            "" => format!("{family}{}", target.text),
+            now => format!("{family}{now} → {}", target.text),
+        }
     };
-    if targets.iter().all(|other| (&other.now, &other.text) == (&first.now, &first.text)) {
+    if targets.iter().all(|other| text(other) == text(first)) {
         return text(first);
     }
     let parts: Vec<String> =

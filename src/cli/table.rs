@@ -28,9 +28,10 @@ impl Table {
     }
 
     /// Appends a row.
-    pub(crate) fn row<const N: usize>(&mut self, cells: [String; N]) {
-        assert_eq!(N, self.columns.len(), "a row has a cell for every column");
-        self.rows.push(cells.into());
+    pub(crate) fn row(&mut self, cells: impl Into<Vec<String>>) {
+        let cells = cells.into();
+        assert_eq!(cells.len(), self.columns.len(), "a row has a cell for every column");
+        self.rows.push(cells);
     }
 
     /// Whether there are no rows.
@@ -42,25 +43,31 @@ impl Table {
     pub(crate) fn render(&self, format: Format) -> String {
         match format {
             Format::Csv => self.csv(),
-            Format::Md => self.laid_out(presets::ASCII_MARKDOWN, str::to_owned),
-            Format::Table | Format::Json => self.laid_out(presets::NOTHING, str::to_uppercase),
+            Format::Md => self.laid_out(true),
+            Format::Table | Format::Json => self.laid_out(false),
         }
     }
 
-    fn laid_out(&self, preset: &str, heading: impl Fn(&str) -> String) -> String {
+    fn laid_out(&self, markdown: bool) -> String {
+        let (style, padding) =
+            if markdown { (presets::ASCII_MARKDOWN, (1, 1)) } else { (presets::NOTHING, (0, 2)) };
         let mut table = comfy_table::Table::new();
-        table.load_preset(preset).set_content_arrangement(ContentArrangement::Disabled);
+        table.load_style(style).set_content_arrangement(ContentArrangement::Disabled);
+        let heading = |name: &str| if markdown { name.to_owned() } else { name.to_uppercase() };
         table.set_header(self.columns.iter().map(|column| heading(column.name)));
-        self.rows.iter().for_each(|row| {
-            table.add_row(row);
-        });
+        for row in &self.rows {
+            table.add_row(row.iter().map(|cell| match markdown {
+                true => cell.replace('|', "\\|"),
+                false => cell.clone(),
+            }));
+        }
         for (column, known) in table.column_iter_mut().zip(&self.columns) {
+            column.set_padding(padding);
             if known.right {
                 column.set_cell_alignment(CellAlignment::Right);
             }
         }
-        let lines = table.lines().map(|line| line.trim_end().to_owned() + "\n");
-        lines.collect()
+        table.lines().map(|line| line.trim_end().to_owned() + "\n").collect()
     }
 
     fn csv(&self) -> String {

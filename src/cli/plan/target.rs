@@ -1,22 +1,27 @@
 //! Which target each member would get: exact where releases are scripted, in words where they are
 //! drawn (U2, U3, U5, R-I1 to R-I3).
 
-use fleetsim::fleet::{ImageVersion, Member, NodeImage, Pool, PoolImage};
+use fleetsim::fleet::{ImageVersion, Member, NodeImage, Pool, PoolImage, PowerState};
 use fleetsim::ids::{FamilyId, Id, RegionId};
 use fleetsim::scenario::Scenario;
-use fleetsim::scheduler::{NodeImageSelection, Plan, Released, Upgrade};
+use fleetsim::scheduler::{NodeImageSelection, Plan, Released, StoppedMembers, Upgrade};
 use fleetsim::sim::model::ReleaseModel;
 use fleetsim::time::Timestamp;
 use serde_json::{Value, json};
 
 use crate::cli::words;
 
+/// How the text of a target begins that skips its member.
+const SKIPPED: &str = "skipped";
+
 /// What one thing of a member (its Kubernetes version, a pool's image) would become.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Target {
     /// `kubernetes`, or `pool NAME`.
     pub(super) of: String,
-    /// What it is now.
+    /// The image family, of a pool's image.
+    pub(super) family: Option<String>,
+    /// The version it has now; empty where that is not known.
     pub(super) now: String,
     /// What it becomes, in words.
     pub(super) text: String,
@@ -27,19 +32,23 @@ pub(super) struct Target {
 }
 
 impl Target {
-    fn words(of: &str, now: String, text: impl Into<String>) -> Self {
-        Self { of: of.to_owned(), now, text: text.into(), version: None, from: None }
-    }
-
-    /// As JSON.
+    /// As JSON, images by their full names.
     pub(super) fn json(&self) -> Value {
+        let full = |version: &String| match &self.family {
+            Some(family) => format!("{family}-{version}"),
+            None => version.clone(),
+        };
         json!({
             "of": self.of,
-            "now": self.now,
-            "target": self.version,
+            "now": Some(&self.now).filter(|now| !now.is_empty()).map(full),
+            "target": self.version.as_ref().map(full),
             "from": self.from.map(|at| at.to_string()),
             "text": self.text,
         })
+    }
+
+    fn becomes(self, text: impl Into<String>) -> Self {
+        Self { text: text.into(), ..self }
     }
 }
 
@@ -53,51 +62,90 @@ pub(super) struct Targets<'a> {
 impl Targets<'_> {
     /// The targets of a member, whose first opportunity is at `first`.
     pub(super) fn of(&self, member: &Member, first: Timestamp) -> Vec<Target> {
-        let mut targets = Vec::new();
-        targets.extend(self.kubernetes(member));
+        let kubernetes = self.kubernetes(member);
+        // What skips the member skips all of it (R-I4, R-I9).
+        if let Some(target) = kubernetes.iter().find(|target| target.text.starts_with(SKIPPED)) {
+            return vec![target.clone()];
+        }
+        let mut targets: Vec<Target> = kubernetes.into_iter().collect();
         if !matches!(self.scenario.update.upgrade, Upgrade::ControlPlaneOnly(_)) {
             targets.extend(member.pools.iter().map(|pool| self.pool(member, pool, first)));
         }
-        targets
+        if let Some(target) = targets.iter().find(|target| target.text.starts_with(SKIPPED)) {
+            return vec![target.clone()];
+        }
+        let does_something = targets.iter().any(|target| target.version.is_some());
+        match self.refusal(member).filter(|_| does_something) {
+            Some(refusal) => {
+                targets.into_iter().map(|target| target.becomes(refusal.as_str())).collect()
+            }
+            None => targets,
+        }
+    }
+
+    /// Why the member cannot be updated at all (U6, U8).
+    fn refusal(&self, member: &Member) -> Option<String> {
+        if member.power_state == PowerState::Stopped {
+            return Some(match self.scenario.update.stopped_members {
+                StoppedMembers::Fail => "fails: its power state is Stopped".to_owned(),
+                StoppedMembers::Skip => format!("{SKIPPED}: its power state is Stopped"),
+            });
+        }
+        let upgrade = self.scenario.update.upgrade;
+        if member.node_auto_provisioning && !matches!(upgrade, Upgrade::ControlPlaneOnly(_)) {
+            return Some("fails: node auto-provisioning takes ControlPlaneOnly only".to_owned());
+        }
+        let (target, now) = (upgrade.kubernetes_version()?, member.kubernetes_version?);
+        (target.major != now.major || target.minor > now.minor + 1)
+            .then(|| format!("fails: {now} to {target} skips a minor"))
     }
 
     fn kubernetes(&self, member: &Member) -> Option<Target> {
         let target = self.scenario.update.upgrade.kubernetes_version()?;
         let now = member.kubernetes_version;
-        let (of, shown) = ("kubernetes", now.map_or_else(String::new, |v| v.to_string()));
+        let shown = Target {
+            of: "kubernetes".to_owned(),
+            family: None,
+            now: now.map_or_else(String::new, |version| version.to_string()),
+            text: String::new(),
+            version: None,
+            from: None,
+        };
         if now == Some(target) {
-            return Some(Target::words(of, shown, "at it already"));
+            return Some(shown.becomes("at it already"));
         }
         if now > Some(target) {
-            return Some(Target::words(of, shown, format!("newer than {target}: skipped")));
+            return Some(shown.becomes(format!("{SKIPPED}: {target} is older")));
         }
-        let scripted = self.scenario.script.releases.is_some();
         let arrives = self.arrival(Released::Kubernetes(target), member.region);
-        Some(self.fixed(of, shown, target.to_string(), arrives, scripted, member.region))
+        Some(self.fixed(shown, target.to_string(), arrives, true, member.region))
     }
 
     fn pool(&self, member: &Member, pool: &Pool, first: Timestamp) -> Target {
-        let of = format!("pool {}", pool.name);
         let family = pool.image.family();
         let (now, known) = match pool.image {
-            PoolImage::Exactly(image) => (self.name(image), Some(image.version)),
-            PoolImage::Behind { versions, .. } => {
-                let family = &self.plan.fleet.families[family];
-                let newest = self.region(member.region);
-                (format!("{family}, {versions} behind the newest in {newest}"), None)
-            }
+            PoolImage::Exactly(image) => (image.version.to_string(), Some(image.version)),
+            PoolImage::Behind { versions, .. } => (format!("newest − {versions}"), None),
+        };
+        let shown = Target {
+            of: format!("pool {}", pool.name),
+            family: Some(self.plan.fleet.families[family].clone()),
+            now,
+            text: String::new(),
+            version: None,
+            from: None,
         };
         match &self.scenario.update.node_images {
             NodeImageSelection::Latest if pool.from_snapshot => {
-                Target::words(&of, now, "keeps the image of its snapshot")
+                shown.becomes("keeps the image of its snapshot")
             }
-            NodeImageSelection::Latest => self.latest(of, now, known, family, member, first),
-            NodeImageSelection::Consistent => self.consistent(of, now, known, family, member),
+            NodeImageSelection::Latest => self.latest(shown, known, family, member, first),
+            NodeImageSelection::Consistent => self.consistent(shown, known, family, member),
             NodeImageSelection::Custom(images) => {
                 let Some(image) = images.iter().find(|image| image.family == family) else {
-                    return Target::words(&of, now, "left alone: its family is not listed");
+                    return shown.becomes("left alone: its family is not listed");
                 };
-                self.one(of, now, known, *image, member)
+                self.one(shown, known, *image, member)
             }
         }
     }
@@ -105,25 +153,19 @@ impl Targets<'_> {
     /// The newest in the region when the update starts.
     fn latest(
         &self,
-        of: String,
-        now: String,
+        shown: Target,
         known: Option<ImageVersion>,
         family: FamilyId,
         member: &Member,
         first: Timestamp,
     ) -> Target {
-        let region = self.region(member.region);
-        if self.scenario.script.releases.is_none() {
-            let text = match self.scenario.world.releases {
-                ReleaseModel::Train => format!("the newest in {region} when its update starts"),
-                ReleaseModel::Off => "left alone: nothing is released".to_owned(),
-            };
-            return Target::words(&of, now, text);
+        if !self.is_scripted() {
+            let region = self.region(member.region);
+            return shown.becomes(format!("the newest in {region} when its update starts"));
         }
-        let arrivals = self.arrivals(family, member.region);
         let mut newest = known.unwrap_or(ImageVersion::OLDEST);
         let mut steps: Vec<(Timestamp, ImageVersion)> = Vec::new();
-        for (at, version) in arrivals {
+        for (at, version) in self.arrivals(family, member.region) {
             if version > newest {
                 newest = version;
                 // What has come by the first opportunity counts as one step.
@@ -132,39 +174,31 @@ impl Targets<'_> {
             }
         }
         let Some((from, version)) = steps.first().copied() else {
-            return Target::words(&of, now, "at the newest already");
+            return shown.becomes("at the newest already");
         };
-        let name = |version| self.name(NodeImage { family, version });
         let mut text = if from <= first {
-            name(version)
+            version.to_string()
         } else {
-            format!("nothing to do before {}, then {}", words::instant(from), name(version))
+            format!("nothing to do before {}, then {version}", words::instant(from))
         };
         for (at, version) in &steps[1..] {
             text.push_str(&format!("; {version} from {}", words::instant(*at)));
         }
-        Target { of, now, text, version: Some(name(version)), from: Some(from) }
+        Target { text, version: Some(version.to_string()), from: Some(from), ..shown }
     }
 
     /// The newest that every region of the run has when the run starts.
     fn consistent(
         &self,
-        of: String,
-        now: String,
+        shown: Target,
         known: Option<ImageVersion>,
         family: FamilyId,
         member: &Member,
     ) -> Target {
         let regions = &self.plan.family_regions[family];
-        if self.scenario.script.releases.is_none() {
-            let text = match self.scenario.world.releases {
-                ReleaseModel::Train => format!(
-                    "the newest in all of the run's {} at its start",
-                    words::count(regions.iter().count() as u64, "region")
-                ),
-                ReleaseModel::Off => "skipped: nothing is released".to_owned(),
-            };
-            return Target::words(&of, now, text);
+        if !self.is_scripted() {
+            let regions = words::count(regions.iter().count() as u64, "region");
+            return shown.becomes(format!("the newest in all of the run's {regions} at its start"));
         }
         let start = self.scenario.start;
         let there = |version: ImageVersion| {
@@ -174,33 +208,30 @@ impl Targets<'_> {
         };
         let arrivals = self.arrivals(family, member.region).into_iter().map(|(_, version)| version);
         match arrivals.filter(|version| there(*version)).max() {
-            Some(version) => self.one(of, now, known, NodeImage { family, version }, member),
-            None => Target::words(&of, now, "skipped: no version is in all of the run's regions"),
+            Some(version) => self.one(shown, known, NodeImage { family, version }, member),
+            None => shown.becomes(format!("{SKIPPED}: no version is in all of the run's regions")),
         }
     }
 
     /// One image, which the pool gets unless it is at it.
     fn one(
         &self,
-        of: String,
-        now: String,
+        shown: Target,
         known: Option<ImageVersion>,
         image: NodeImage,
         member: &Member,
     ) -> Target {
         if known.is_some_and(|version| version >= image.version) {
-            return Target::words(&of, now, "at it already");
+            return shown.becomes("at it already");
         }
-        let scripted =
-            self.scenario.script.releases.is_some() || self.scenario.world.releases == ReleaseModel::Off;
         let arrives = self.arrival(Released::NodeImage(image), member.region);
-        self.fixed(&of, now, self.name(image), arrives, scripted, member.region)
+        let version = image.version.to_string();
+        self.fixed(shown, version, arrives, self.is_scripted(), member.region)
     }
 
     fn fixed(
         &self,
-        of: &str,
-        now: String,
+        shown: Target,
         version: String,
         arrives: Option<Timestamp>,
         scripted: bool,
@@ -213,7 +244,12 @@ impl Targets<'_> {
             None if scripted => format!("{version}, which never reaches {region}"),
             None => format!("{version}, once it is in {region}"),
         };
-        Target { of: of.to_owned(), now, text, version: Some(version), from: arrives }
+        Target { text, version: Some(version), from: arrives, ..shown }
+    }
+
+    /// Whether every release of node images is known: the script's, or none at all.
+    fn is_scripted(&self) -> bool {
+        self.scenario.script.releases.is_some() || self.scenario.world.releases == ReleaseModel::Off
     }
 
     /// When a scripted release reaches a region (R-K7).
@@ -239,10 +275,6 @@ impl Targets<'_> {
             .collect();
         arrivals.sort();
         arrivals
-    }
-
-    fn name(&self, image: NodeImage) -> String {
-        format!("{}-{}", self.plan.fleet.families[image.family], image.version)
     }
 
     fn region(&self, region: RegionId) -> &str {
