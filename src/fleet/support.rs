@@ -93,21 +93,23 @@ mod tests {
         (text(community_support_ends(version)), text(lts_ends(version)))
     }
 
-    fn at(day: &str) -> Option<String> {
-        Some(format!("{day}T00:00:00Z"))
-    }
-
     #[test]
     fn r_i12_support_lasts_through_the_month_or_day_that_is_named() {
-        assert_eq!(ends("1.33.3"), (at("2026-08-01"), at("2027-08-01")));
-        assert_eq!(ends("1.30.0"), (at("2025-08-23"), at("2026-08-01")));
-        assert_eq!(ends("1.22.6"), (at("2023-01-01"), None));
+        assert_eq!(
+            ends("1.33.3"),
+            (Some("2026-08-01T00:00:00Z".into()), Some("2027-08-01T00:00:00Z".into()))
+        );
+        assert_eq!(
+            ends("1.30.0"),
+            (Some("2025-08-23T00:00:00Z".into()), Some("2026-08-01T00:00:00Z".into()))
+        );
+        assert_eq!(ends("1.22.6"), (Some("2023-01-01T00:00:00Z".into()), None));
     }
 
     #[test]
     fn r_i12_the_availability_of_a_later_minor_ends_support() {
-        assert_eq!(ends("1.18.1"), (at("2021-08-19"), None));
-        assert_eq!(ends("1.14.0"), (at("2020-08-01"), None));
+        assert_eq!(ends("1.18.1"), (Some("2021-08-19T00:00:00Z".into()), None));
+        assert_eq!(ends("1.14.0"), (Some("2020-08-01T00:00:00Z".into()), None));
     }
 
     #[test]

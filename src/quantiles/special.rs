@@ -170,11 +170,7 @@ fn solve(target: Share, bracket: (f64, f64), at: impl Fn(f64) -> (Share, f64)) -
         } else {
             (target.ln_above() - share.ln_above(), density / share.above)
         };
-        if gap < 0.0 {
-            low = t
-        } else {
-            high = t
-        }
+        (low, high) = if gap < 0.0 { (t, high) } else { (low, t) };
         let newton = t - gap / slope;
         let next = if newton > low && newton < high { newton } else { f64::midpoint(low, high) };
         // The logarithm of a value: this is its relative error.
@@ -229,14 +225,14 @@ fn continued_fraction(b0: f64, terms: impl Fn(f64) -> (f64, f64)) -> f64 {
 }
 
 /// The quantile of a gamma distribution of scale 1.
-pub(super) fn gamma_quantile(shape: f64, share: Share) -> f64 {
+pub(super) fn gamma_quantile(shape: f64, target: Share) -> f64 {
     // P(a, x) <= x^a / Γ(a + 1) bounds the quantile from below.
-    let low = (share.ln_below() + lgamma(shape + 1.0)) / shape - 1e-9;
+    let low = (target.ln_below() + lgamma(shape + 1.0)) / shape - 1e-9;
     let mut high = low.max(log(shape)) + 0.5;
-    while !gamma_share(shape, high).0.reaches(share) {
+    while !gamma_share(shape, high).0.reaches(target) {
         high += 0.5;
     }
-    exp(solve(share, (low, high), |t| gamma_share(shape, t)))
+    exp(solve(target, (low, high), |t| gamma_share(shape, t)))
 }
 
 /// How much of a beta distribution lies below `exp(t)`, `t` below zero, and its density over `t`.

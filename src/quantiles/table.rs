@@ -157,8 +157,7 @@ fn corner_points(distribution: &Distribution) -> Vec<(f64, f64)> {
 fn segment(quarters: [(Share, f64); 5], upper: bool, corners: &[(f64, f64)]) -> Segment {
     let (base, end) = (quarters[0].1, quarters[4].1);
     let rounding = 4.0 * f64::EPSILON * base.abs().max(end.abs());
-    let close =
-        |line: f64, value: f64| (line - value).abs() <= TOLERANCE * value.abs() + rounding;
+    let close = |line: f64, value: f64| (line - value).abs() <= TOLERANCE * value.abs() + rounding;
     let share = |quarter: usize| quarters[quarter].0.below;
     let (from, width) = (share(0), share(4) - share(0));
     let (low, high) = (share(0).min(share(4)), share(0).max(share(4)));

@@ -57,7 +57,7 @@ pub const CHINA: (Span, Span) = (Span::from_hours(180), Span::from_hours(228));
 /// Probability that a rollout is abandoned after order 5 (2 of 10 seen).
 pub const ABANDONED: f64 = 0.2;
 
-const WEEK: i64 = Span::from_days(7).as_millis();
+const WEEK: Span = Span::from_days(7);
 const DAY: i64 = Span::DAY.as_millis();
 /// 1970-01-02 was a Friday.
 const A_FRIDAY_16: Timestamp = Timestamp::from_millis(Span::from_hours(24 + 16).as_millis());
@@ -106,6 +106,14 @@ pub struct Arrivals {
 struct Rollout {
     version: ImageVersion,
     stops: [Timestamp; STOPS],
+}
+
+impl Arrival {
+    /// By instant, release, region; one number sorts faster than three.
+    fn key(&self) -> i128 {
+        let what = u64::from(self.release) << 32 | u64::from(self.region.0);
+        i128::from(self.at.as_millis()) << 64 | i128::from(what)
+    }
 }
 
 impl Arrivals {
@@ -237,7 +245,7 @@ impl Train {
                 }
             }
         }
-        into.arrivals.sort_unstable_by_key(|arrival| (arrival.at, arrival.release, arrival.region));
+        into.arrivals.sort_unstable_by_key(Arrival::key);
     }
 
     /// Draws all rollouts of the Linux or the Windows versions; returns where they are.
@@ -259,9 +267,9 @@ impl Train {
                 OsType::Linux => {
                     clock += Span::from_millis(self.gap.millis(draws.cadence.draw(), 0));
                     // Versions are dated by day; two of one day would be one.
-                    let drawn = clock.as_millis().div_euclid(DAY) - self.first_day;
-                    let drawn = usize::try_from(drawn).expect("the clock starts on the first day");
-                    Some(day.map_or(drawn, |before: usize| drawn.max(before + 1)))
+                    let today = clock.as_millis().div_euclid(DAY) - self.first_day;
+                    let today = usize::try_from(today).expect("the clock starts on the first day");
+                    Some(day.map_or(today, |before: usize| today.max(before + 1)))
                 }
                 OsType::Windows => windows.next().copied(),
             };
@@ -280,22 +288,22 @@ impl Train {
     fn ride(&self, dated: Timestamp, draws: &mut Draws) -> [Timestamp; STOPS] {
         let mut stops = [Timestamp::MAX; STOPS];
         draws.slots.fill(&mut draws.of_slots);
-        let hold = Hold::new(draws.hold_from.draw(), draws.hold_to.draw());
         let abandoned = happens(draws.abandoned.draw(), ABANDONED);
         let government = between(draws.government.draw(), GOVERNMENT);
         let china = between(draws.china.draw(), CHINA);
 
         let first = dated + Span::from_millis(self.lag.millis(draws.lag.draw(), 0));
+        let mut hold = Hold::new(draws.hold_from.draw(), draws.hold_to.draw(), first);
         stops[1] = first;
         stops[2] = hold.over(first + FIRST_STEP);
         stops[3] = hold.over(stops[2] + STEP);
         stops[4] = hold.over(stops[3] + STEP);
         let (five, all) = (FIRST_SLOT + self.broad[0], FIRST_SLOT + self.broad[0] + self.broad[1]);
-        let next = slots(FIRST_SLOT..five, stops[4] + STEP, hold, &draws.of_slots, &mut stops);
+        let next = slots(FIRST_SLOT..five, stops[4] + STEP, &mut hold, &draws.of_slots, &mut stops);
         if abandoned {
             return stops;
         }
-        slots(five..all, next, hold, &draws.of_slots, &mut stops);
+        slots(five..all, next, &mut hold, &draws.of_slots, &mut stops);
         stops[7] = hold.over(stops[all - 1] + government);
         stops[8] = hold.over(stops[7] + GOVERNMENT_STEP);
         stops[9] = hold.over(first + china);
@@ -307,20 +315,20 @@ impl Train {
 fn slots(
     places: std::ops::Range<usize>,
     due: Timestamp,
-    hold: Hold,
+    hold: &mut Hold,
     draws: &[u64; SLOTS],
     stops: &mut [Timestamp; STOPS],
 ) -> Timestamp {
-    let (mut place, mut due) = (places.start, due);
-    while place < places.end {
+    let (mut place, mut due, last) = (places.start, due, places.end - 1);
+    while place <= last {
         due = hold.over(due);
-        // The upper half of the number pairs, the lower half pauses.
-        let drawn = draws[place - FIRST_SLOT];
-        let together = 1 + usize::from(happens(drawn, PAIR));
-        let end = places.end.min(place + together);
-        stops[place..end].fill(due);
-        place = end;
-        due += SLOT + pause(drawn << 32);
+        // The upper half of the number pairs, the lower half pauses. What is written for a second
+        // region that does not share the slot is overwritten by its own.
+        let number = draws[place - FIRST_SLOT];
+        stops[place] = due;
+        stops[(place + 1).min(last)] = due;
+        place += 1 + usize::from(happens(number, PAIR));
+        due += SLOT + pause(number << 32);
     }
     due
 }
@@ -342,23 +350,32 @@ fn between(u: u64, (low, high): (Span, Span)) -> Span {
     low + Span::from_millis(i64::try_from(part).expect("less than the width"))
 }
 
-/// A weekend hold: the same hours of every week of a rollout.
+/// A weekend hold: the same hours of every week of a rollout. Remembers the week it was last asked
+/// about, because steps follow each other closely.
 #[derive(Debug, Clone, Copy)]
 struct Hold {
-    from: Timestamp,
-    length: Span,
+    begins: Timestamp,
+    ends: Timestamp,
 }
 
 impl Hold {
-    fn new(from: u64, to: u64) -> Self {
-        let from = A_FRIDAY_16 + between(from, HOLD_FROM);
-        Self { from, length: A_FRIDAY_16 + Span::from_days(2) + between(to, HOLD_TO) - from }
+    /// The hold of these two draws, in the week of this instant.
+    fn new(from: u64, to: u64, near: Timestamp) -> Self {
+        let weeks = (near - A_FRIDAY_16).as_millis().div_euclid(WEEK.as_millis());
+        let friday = A_FRIDAY_16 + WEEK * weeks;
+        let sunday = friday + Span::from_days(2);
+        Self { begins: friday + between(from, HOLD_FROM), ends: sunday + between(to, HOLD_TO) }
     }
 
     /// When a step due at this instant happens: at the end of the hold if it falls into it.
-    fn over(self, due: Timestamp) -> Timestamp {
-        let into = Span::from_millis((due - self.from).as_millis().rem_euclid(WEEK));
-        if into < self.length { due + (self.length - into) } else { due }
+    fn over(&mut self, due: Timestamp) -> Timestamp {
+        while due >= self.ends {
+            (self.begins, self.ends) = (self.begins + WEEK, self.ends + WEEK);
+        }
+        while due < self.ends - WEEK {
+            (self.begins, self.ends) = (self.begins - WEEK, self.ends - WEEK);
+        }
+        if due < self.begins { due } else { self.ends }
     }
 }
 
@@ -417,7 +434,12 @@ fn is_windows_day(day: Date) -> bool {
 }
 
 #[cfg(test)]
-#[expect(clippy::cast_precision_loss, reason = "small numbers")]
+#[expect(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "small numbers"
+)]
 mod tests {
     use super::*;
     use std::collections::BTreeMap;
@@ -490,7 +512,11 @@ mod tests {
             whole.chunks_exact(3).map(|three| of(three, stops)).unzip()
         };
         println!("days after order 1, {} rollouts, means and sds of all:", whole.len());
-        println!("order 5 (5.19, 1.17): {:.2?}; order 6 (8.07, 0.63): {:.2?}", of(&whole, &five), of(&whole, &six));
+        println!(
+            "order 5 (5.19, 1.17): {:.2?}; order 6 (8.07, 0.63): {:.2?}",
+            of(&whole, &five),
+            of(&whole, &six)
+        );
         println!("samples of three: measured | simulated 2.5 % 50 % 97.5 %");
         let ((means_5, sds_5), (means_6, sds_6)) = (of_three(&five), of_three(&six));
         assert!(target("order 5 mean", 5.19, means_5) && target("order 5 sd", 1.17, sds_5));
@@ -574,7 +600,7 @@ mod tests {
         for (first, after) in rollouts(100) {
             let at = |lag: f64| first + Span::from_millis((lag * 86_400_000.0).round() as i64);
             for at in (2..STOPS).filter_map(|stop| after[stop].map(at)) {
-                let into = (at - A_FRIDAY_16).as_millis().rem_euclid(WEEK);
+                let into = (at - A_FRIDAY_16).as_millis().rem_euclid(WEEK.as_millis());
                 let always = Span::from_hours(11).as_millis()..Span::from_hours(48).as_millis();
                 assert!(!always.contains(&into), "{at}");
             }
@@ -583,9 +609,9 @@ mod tests {
 
     #[test]
     fn w1_a_step_in_the_hold_happens_at_its_end_and_the_next_follows_from_there() {
-        let hold = Hold::new(0, 0);
         let saturday: Timestamp = "2026-03-07T10:00:00Z".parse().unwrap();
         let sunday: Timestamp = "2026-03-08T16:00:00Z".parse().unwrap();
+        let mut hold = Hold::new(0, 0, saturday + Span::from_days(30));
         assert_eq!(hold.over(saturday), sunday);
         assert_eq!(hold.over(sunday), sunday);
         let friday: Timestamp = "2026-03-06T16:00:00Z".parse().unwrap();
@@ -593,11 +619,11 @@ mod tests {
         assert_eq!(hold.over(friday - Span::from_millis(1)), friday - Span::from_millis(1));
         // No pair, no pause: one region a slot, from the end of the hold on.
         let mut stops = [Timestamp::MAX; STOPS];
-        let next = slots(10..13, saturday, hold, &[u64::MAX; SLOTS], &mut stops);
+        let next = slots(10..13, saturday, &mut hold, &[u64::MAX; SLOTS], &mut stops);
         assert_eq!(stops[10..13], [sunday, sunday + SLOT, sunday + SLOT * 2]);
         assert_eq!(next, sunday + SLOT * 3);
         // All pairs and the shortest pauses.
-        slots(10..13, sunday, hold, &[0; SLOTS], &mut stops);
+        slots(10..13, sunday, &mut hold, &[0; SLOTS], &mut stops);
         assert_eq!(stops[10..13], [sunday, sunday, sunday + SLOT + Span::from_mins(90)]);
     }
 
@@ -735,7 +761,7 @@ mod tests {
         let (mut into, hours) = (Arrivals::default(), 24 * 24);
         for replication in 0..300 {
             train.draw(&Luck::new(2026), replication, &mut into);
-            let (mut differing, mut aged) = ([0.0; 4], [0.0; 3]);
+            let (mut differing, mut old) = ([0.0; 4], [0.0; 3]);
             for hour in 0..hours {
                 let now = start + Span::from_hours(hour);
                 let newest = |name| into.newest_at(LINUX, named(name), now, 0).unwrap();
@@ -748,13 +774,13 @@ mod tests {
                 });
                 let everywhere = into.releases[everywhere.unwrap()].image.version;
                 let versions = [newest(ages[0].0), newest(ages[1].0), everywhere];
-                for (sum, version) in aged.iter_mut().zip(versions) {
+                for (sum, version) in old.iter_mut().zip(versions) {
                     *sum += days(now - dated(version));
                 }
             }
             let hours = hours as f64;
             differ.iter_mut().zip(differing).for_each(|(all, sum)| all.push(sum / hours));
-            age.iter_mut().zip(aged).for_each(|(all, sum)| all.push(sum / hours));
+            age.iter_mut().zip(old).for_each(|(all, sum)| all.push(sum / hours));
         }
         println!("one sample of 24 days: measured | simulated 2.5 % 50 % 97.5 %");
         let mut met = 0;
