@@ -15,16 +15,22 @@
 //!
 //! # Rooms
 //!
-//! `plan` resolves a strategy over a fleet; `state` holds the table of legal moves; `run` moves the
-//! tree of stages, groups, gates and waits; `pick` keeps the candidates; `target` knows versions
-//! and availability; `action` is what people ask; `record` is what is told; `status` renders the
-//! ARM resource.
+//! `plan` resolves a strategy over a fleet; `state` holds the table of legal moves. `run` holds the
+//! state of a run and takes events: `advance` draws their consequences, `gate` and `skip` open,
+//! complete and skip, `restart` stops and starts, `attempt` tries members in the order that `pick`
+//! keeps, `poll` notices those that wait, `judge` says Running or Pending. `target` knows versions
+//! and availability; `action` is what people ask, `record` what is told, `status` the ARM resource.
 
 mod action;
+mod advance;
+mod attempt;
 mod gate;
+mod judge;
 mod pick;
 mod plan;
+mod poll;
 mod record;
+mod restart;
 mod run;
 mod skip;
 mod state;
