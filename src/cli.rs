@@ -3,6 +3,7 @@
 //! Owns arguments, terminal output, files and threads. Does not own any result: those come from
 //! the library, and the same commands print the same bytes wherever they run.
 
+mod compare;
 mod console;
 mod files;
 mod load;
@@ -28,6 +29,8 @@ pub(crate) enum Exit {
     BadInput = 2,
     /// A bug of ours.
     Bug = 70,
+    /// Ctrl-C; what was done is written.
+    Interrupted = 130,
 }
 
 /// Why a command ended early.
@@ -56,6 +59,7 @@ Examples:
   fleetsim validate scenario.yaml
   fleetsim plan scenario.yaml --strategy careful
   fleetsim run scenario.yaml --until 36h --status now.json
+  fleetsim compare scenario.yaml -n 10000
 
 Exit codes: 0 fine, 2 bad input or usage, 70 a bug of ours, 130 interrupted.";
 
@@ -101,6 +105,8 @@ pub(crate) enum Command {
     Plan(plan::Options),
     /// Simulate one replication of one strategy
     Run(run::Options),
+    /// Simulate all strategies many times, and compare them
+    Compare(compare::Options),
 }
 
 /// Carries out a command.
@@ -109,5 +115,6 @@ pub(crate) fn run(command: &Command, console: &Console) -> Result<Exit, Failure>
         Command::Validate(options) => validate::run(options, console),
         Command::Plan(options) => plan::run(options, console),
         Command::Run(options) => run::run(options, console),
+        Command::Compare(options) => compare::run(options, console),
     }
 }

@@ -85,6 +85,11 @@ impl Console {
         }
     }
 
+    /// Whether progress is shown: stderr is a terminal, and nobody asked for quiet.
+    pub(crate) fn shows_progress(&self) -> bool {
+        !self.quiet && io::stderr().is_terminal()
+    }
+
     /// Errors on stderr.
     pub(crate) fn complain(&self, errors: &[Diagnostic]) {
         for error in errors {

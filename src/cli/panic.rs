@@ -8,21 +8,27 @@ use super::Exit;
 /// What the program is doing, so that a panic can say how to see it again.
 static IN_HAND: Mutex<Option<InHand>> = Mutex::new(None);
 
-/// A replication of one strategy, or, before it is known which, a scenario.
+/// A scenario whose replications are being simulated.
 #[derive(Debug, Clone)]
 pub(crate) struct InHand {
     /// The scenario as the user named it.
     pub(crate) scenario: String,
     /// The seed.
     pub(crate) seed: u64,
-    /// The strategy and the replication.
-    pub(crate) replication: Option<(String, u32)>,
+    /// Its strategies that are simulated.
+    pub(crate) strategies: Vec<String>,
+    /// The strategy, by its place among those, and the replication; none where each thread knows
+    /// its own ([`fleetsim::experiment::in_hand`]).
+    pub(crate) replication: Option<(usize, u32)>,
 }
 
 /// Makes every panic, on whatever thread, end the program with a message and exit code 70.
 pub(crate) fn install() {
     std::panic::set_hook(Box::new(|info| {
-        let in_hand = IN_HAND.try_lock().ok().and_then(|noted| noted.clone());
+        let mut in_hand = IN_HAND.try_lock().ok().and_then(|noted| noted.clone());
+        if let Some(known) = &mut in_hand {
+            known.replication = known.replication.or_else(fleetsim::experiment::in_hand);
+        }
         let what = info.payload_as_str().unwrap_or("no message");
         let place = info.location().map_or_else(String::new, |at| format!(" ({at})"));
         let text = message(&format!("{what}{place}"), in_hand.as_ref());
@@ -39,8 +45,9 @@ pub(crate) fn note(in_hand: InHand) {
 fn message(what: &str, in_hand: Option<&InHand>) -> String {
     let version = env!("CARGO_PKG_VERSION");
     let mut text = format!("error[bug]: fleetsim {version} has a bug: {what}\n");
-    if let Some(InHand { scenario, seed, replication }) = in_hand {
-        let again = match replication {
+    if let Some(InHand { scenario, seed, strategies, replication }) = in_hand {
+        let known = replication.and_then(|(index, number)| Some((strategies.get(index)?, number)));
+        let again = match known {
             Some((strategy, number)) => {
                 format!("run {scenario} --strategy {strategy} --seed {seed} --replication {number}")
             }
@@ -61,7 +68,8 @@ mod tests {
         let in_hand = InHand {
             scenario: "x.yaml".to_owned(),
             seed: 7,
-            replication: Some(("careful".to_owned(), 3)),
+            strategies: vec!["one-by-one".to_owned(), "careful".to_owned()],
+            replication: Some((1, 3)),
         };
         let text = message("time ran backwards", Some(&in_hand));
         assert!(text.starts_with("error[bug]: fleetsim "), "{text}");

@@ -10,7 +10,9 @@ use std::str::FromStr;
 use clap::Args;
 use fleetsim::error::Diagnostic;
 use fleetsim::experiment::{Experiment, History};
+use fleetsim::report::chart;
 use fleetsim::report::events::Events;
+use fleetsim::report::timeline::timeline;
 use fleetsim::scenario::Scenario;
 use fleetsim::scheduler::Strategy;
 use fleetsim::sim::{Outcome, Simulation};
@@ -20,6 +22,9 @@ use super::load::Source;
 use super::panic::{self, InHand};
 use super::{Console, Exit, Failure, files};
 use summary::Summary;
+
+/// Pixels of a PNG for each of the SVG's.
+const PNG_SCALE: f32 = 2.0;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -54,6 +59,30 @@ pub(crate) struct Options {
     /// Write the update run as the ARM resource
     #[arg(long, value_name = "FILE")]
     status: Option<PathBuf>,
+    /// Draw the timeline of stages, groups and members
+    #[arg(long, value_name = "FILE.svg|png")]
+    timeline: Option<PathBuf>,
+}
+
+/// The format of a picture, by its file's name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Picture {
+    Svg,
+    Png,
+}
+
+impl Picture {
+    fn of(path: &Path) -> Result<Self, Diagnostic> {
+        match path.extension().map(|end| end.to_ascii_lowercase()) {
+            Some(end) if end == "svg" => Ok(Self::Svg),
+            Some(end) if end == "png" => Ok(Self::Png),
+            _ => {
+                let message = format!("--timeline {} is neither SVG nor PNG", path.display());
+                Err(Diagnostic::error("timeline", message)
+                    .hint("name a file that ends in .svg or .png"))
+            }
+        }
+    }
 }
 
 /// Where the clock is stopped.
@@ -111,6 +140,7 @@ pub(crate) fn run(options: &Options, console: &Console) -> Result<Exit, Failure>
     let loaded = Source::read(&options.scenario)?.scenario(options.seed)?;
     let strategy = loaded.strategy(options.strategy.as_ref())?;
     let scenario = &loaded.scenario;
+    options.timeline.as_deref().map(Picture::of).transpose()?;
     let end = match options.until {
         Some(until) => until.end(scenario)?,
         None => scenario.start + scenario.horizon,
@@ -120,7 +150,8 @@ pub(crate) fn run(options: &Options, console: &Console) -> Result<Exit, Failure>
     panic::note(InHand {
         scenario: options.scenario.clone(),
         seed: scenario.seed,
-        replication: Some((strategy.name.clone(), options.replication)),
+        strategies: vec![strategy.name.clone()],
+        replication: Some((0, options.replication)),
     });
     let mut simulation = Simulation::new(&experiment.world, &experiment.plans[0]);
     let mut history = History::default();
@@ -154,6 +185,10 @@ impl Replication<'_> {
             let text = serde_json::to_string_pretty(&status).expect("values are always JSON");
             put(path, &format!("{text}\n"), console)?;
         }
+        if let Some(path) = &options.timeline {
+            files::write_whole(path, &self.timeline(Picture::of(path)?)?)?;
+            console.detail(&format!("wrote {}", path.display()));
+        }
         let to_stdout = |path: &Option<PathBuf>| path.as_deref() == Some(Path::new("-"));
         let text = Summary::of(self).render(console.format);
         if to_stdout(&options.events) || to_stdout(&options.status) {
@@ -161,6 +196,26 @@ impl Replication<'_> {
             return Ok(());
         }
         console.print(&text)
+    }
+
+    /// The timeline as SVG or PNG.
+    fn timeline(&self, picture: Picture) -> Result<Vec<u8>, Diagnostic> {
+        let Self { scenario, strategy, number, end, .. } = *self;
+        let which = match self.experiment.world.is_deterministic() {
+            true => String::new(),
+            false => format!(" · seed {}, replication {number}", scenario.seed),
+        };
+        let texts =
+            (format!("{}: one rollout", strategy.name), format!("{}{which}", scenario.name));
+        let records = &self.history.records;
+        let svg = chart::timeline_svg(&timeline(self.simulation.scheduler(), records, end, texts));
+        match picture {
+            Picture::Svg => Ok(svg.into_bytes()),
+            Picture::Png => chart::png(&svg, PNG_SCALE).map_err(|why| {
+                Diagnostic::error("chart", format!("the timeline cannot be drawn as PNG: {why}"))
+                    .hint("write it as SVG: --timeline FILE.svg")
+            }),
+        }
     }
 
     fn events(&self) -> String {
