@@ -193,7 +193,10 @@ impl Scenario {
                 unscripted.push(member.name.as_str());
             }
             if needs_version && member.kubernetes_version.is_none() {
-                let message = format!("the update looks at the Kubernetes version of `{}`, which has none", member.name);
+                let message = format!(
+                    "the update looks at the Kubernetes version of `{}`, which has none",
+                    member.name
+                );
                 let error = Diagnostic::error("R-I19", message)
                     .at(self.places.place(self.places.members[id]))
                     .hint("write kubernetesVersion: 1.33.3, say");
@@ -276,7 +279,11 @@ fn update_of(map: &Map<'_>, builder: &mut Builder<'_>) -> Option<Update> {
         let others = ["autoUpgradeProfiles", "configurationChanges"];
         if others.iter().all(|key| map.spot(key).is_none()) {
             map.notes
-                .error(map.node.at, "missing-key", "the scenario says nothing to do: it needs `update`")
+                .error(
+                    map.node.at,
+                    "missing-key",
+                    "the scenario says nothing to do: it needs `update`",
+                )
                 .hint("write update: {managedClusterUpdate: {upgrade: {type: NodeImageOnly}}}");
         } else {
             map.need("update");
@@ -287,12 +294,7 @@ fn update_of(map: &Map<'_>, builder: &mut Builder<'_>) -> Option<Update> {
 }
 
 /// R-I7: under `script.releases`, a target that no release names never arrives.
-fn warn_of_unreleased_targets(
-    update: &Update,
-    script: &Script,
-    builder: &Builder<'_>,
-    at: Spot,
-) {
+fn warn_of_unreleased_targets(update: &Update, script: &Script, builder: &Builder<'_>, at: Spot) {
     let Some(releases) = &script.releases else { return };
     let mut targets: Vec<(Released, String)> = vec![];
     if let Some(version) = update.upgrade.kubernetes_version() {

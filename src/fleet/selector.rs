@@ -54,7 +54,10 @@ impl Selector {
                 }
                 Some((Token::Comma, _)) => {}
                 Some((token, at)) => {
-                    return Err(SelectorError::new(format!("a comma is missing before {token}"), at));
+                    return Err(SelectorError::new(
+                        format!("a comma is missing before {token}"),
+                        at,
+                    ));
                 }
             }
         }
@@ -242,7 +245,9 @@ impl Reader {
         self.next += 1;
         match self.take() {
             Some((Token::Open, _)) => {}
-            Some((_, at)) => return Err(SelectorError::new("values stand in brackets: (a, b)", at)),
+            Some((_, at)) => {
+                return Err(SelectorError::new("values stand in brackets: (a, b)", at));
+            }
             None => return Err(SelectorError::new("values stand in brackets: (a, b)", self.end)),
         }
         let mut values = vec![];

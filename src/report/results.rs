@@ -59,8 +59,9 @@ impl Results<'_> {
             file("progress.csv", progress_csv(summary, &progress)),
         ];
         for (name, svg) in pictures::all(self, &progress) {
-            let png = crate::report::chart::png(&svg, pictures::SCALE)
-                .map_err(|why| Diagnostic::error("chart", format!("cannot draw `{name}.png`: {why}")))?;
+            let png = crate::report::chart::png(&svg, pictures::SCALE).map_err(|why| {
+                Diagnostic::error("chart", format!("cannot draw `{name}.png`: {why}"))
+            })?;
             files.push(ResultFile { name: format!("{name}.png"), bytes: png });
             files.push(file(&format!("{name}.svg"), svg));
         }

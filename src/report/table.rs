@@ -148,7 +148,9 @@ fn cells(summary: &Summary) -> (Vec<String>, Vec<Vec<String>>) {
         .collect();
     header.extend(times.iter().map(|(heading, ..)| unlucky(heading)));
     header.extend(members.iter().map(|(heading, ..)| (*heading).to_owned()));
-    header.push(if summary.deterministic { "outcome" } else { "outcome of\nreplications" }.to_owned());
+    header.push(
+        if summary.deterministic { "outcome" } else { "outcome of\nreplications" }.to_owned(),
+    );
     if summary.strategies.len() > 1 {
         let mean = if summary.deterministic { "" } else { "mean " };
         header.push(format!("{mean}makespan\nvs {}", shortened(reference, 16)));
@@ -321,7 +323,8 @@ fn cut_off(summary: &Summary, strategy: &StrategySummary) -> Option<Diagnostic> 
     #[expect(clippy::cast_precision_loss, reason = "replications are far fewer than 2^53")]
     let share = human::percent(cut_off as f64 / summary.replications as f64);
     let message = if summary.deterministic {
-        format!("`{}` has no makespan: the run {}; it counts as {horizon} in differences",
+        format!(
+            "`{}` has no makespan: the run {}; it counts as {horizon} in differences",
             strategy.name,
             match strategy.outcomes.iter().find(|o| o.replications > 0).map(|o| o.end) {
                 Some(End::Failed) => "failed and nobody started it again",

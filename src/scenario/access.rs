@@ -74,11 +74,21 @@ impl Noted<'_> {
 }
 
 impl Notes {
-    pub(super) fn error(&self, at: Spot, code: &'static str, message: impl Into<String>) -> Noted<'_> {
+    pub(super) fn error(
+        &self,
+        at: Spot,
+        code: &'static str,
+        message: impl Into<String>,
+    ) -> Noted<'_> {
         self.note(Some(at), Diagnostic::error(code, message))
     }
 
-    pub(super) fn warning(&self, at: Spot, code: &'static str, message: impl Into<String>) -> Noted<'_> {
+    pub(super) fn warning(
+        &self,
+        at: Spot,
+        code: &'static str,
+        message: impl Into<String>,
+    ) -> Noted<'_> {
         self.note(Some(at), Diagnostic::warning(code, message))
     }
 
@@ -216,7 +226,9 @@ impl<'a> Field<'a> {
     pub(super) fn number(&self, low: f64, high: f64) -> Option<f64> {
         let number = match &self.node.value {
             Value::Scalar { text, quoted: true } => text.parse::<i32>().ok().map(f64::from),
-            Value::Scalar { text, .. } if text.starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c)) => {
+            Value::Scalar { text, .. }
+                if text.starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c)) =>
+            {
                 text.parse::<f64>().ok().filter(|number| number.is_finite())
             }
             _ => None,

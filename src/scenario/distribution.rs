@@ -71,7 +71,8 @@ impl Reader<'_> {
                 checked(&inner, Distribution::uniform(low, high))
             }
             "triangular" => {
-                let [low, mode, high] = self.values(&inner, ["lowest", "most likely", "highest"])?;
+                let [low, mode, high] =
+                    self.values(&inner, ["lowest", "most likely", "highest"])?;
                 checked(&inner, Distribution::triangular(low, mode, high))
             }
             "empirical" => self.empirical(&inner),
@@ -151,7 +152,10 @@ impl Reader<'_> {
             "beta" => {
                 if self.unit == Unit::Duration {
                     field
-                        .fail("distribution", "a beta distribution lies between 0 and 1 and makes no durations")
+                        .fail(
+                            "distribution",
+                            "a beta distribution lies between 0 and 1 and makes no durations",
+                        )
                         .hint("use triangular, gamma or lognormal");
                     return None;
                 }

@@ -107,7 +107,9 @@ impl<'a> Builder<'a> {
         limits: ServiceLimits,
         loader: &Loader<'_>,
     ) {
-        let Some(map) = field.map("the fleet", &["members", "populations", "files"]) else { return };
+        let Some(map) = field.map("the fleet", &["members", "populations", "files"]) else {
+            return;
+        };
         if map.spot("members").or(map.spot("populations")).or(map.spot("files")).is_none() {
             field
                 .fail("missing-key", "the fleet needs `members`, `populations` or `files`")
@@ -189,7 +191,8 @@ impl<'a> Builder<'a> {
     pub(super) fn find_member(&self, name: &str, at: Spot) -> Option<MemberId> {
         let found = self.names.get(name).copied();
         if found.is_none() {
-            let noted = self.notes.error(at, "unknown-member", format!("no member is called `{name}`"));
+            let noted =
+                self.notes.error(at, "unknown-member", format!("no member is called `{name}`"));
             if let Some(near) = nearest(name, self.names.keys().map(String::as_str)) {
                 noted.hint(format!("did you mean `{near}`?"));
             }
@@ -337,7 +340,11 @@ impl<'a> Builder<'a> {
         if none(surge) && none(unavailable) {
             let at = map.place_of("maxSurge");
             self.notes
-                .error(at, "P1", "with neither surge nor unavailable nodes the pool cannot be updated")
+                .error(
+                    at,
+                    "P1",
+                    "with neither surge nor unavailable nodes the pool cannot be updated",
+                )
                 .hint("write maxSurge: \"1\", or a maxUnavailable on a user pool");
         }
         let minutes = |key, low, high, default| {
@@ -383,7 +390,9 @@ impl<'a> Builder<'a> {
                 .hint("write nodeImageVersion: AKSUbuntu-2204gen2containerd-202602.13.0, say");
         }
         let image = match field {
-            Some(field) if matches!(field.node.value, Value::Map(_)) => self.behind(&field, written),
+            Some(field) if matches!(field.node.value, Value::Map(_)) => {
+                self.behind(&field, written)
+            }
             Some(field) => self.image(&field).map(PoolImage::Exactly),
             None => Some(self.default_image(written, 1)),
         };
@@ -471,10 +480,7 @@ pub(super) fn provisioning(map: &Map<'_>) -> bool {
 pub(super) fn disruption_policy(field: &Field<'_>) -> Option<NodeDisruptionPolicy> {
     field.word(&[
         ("Allow", NodeDisruptionPolicy::Allow),
-        (
-            "AllowDuringMaintenanceWindow",
-            NodeDisruptionPolicy::AllowDuringMaintenanceWindow,
-        ),
+        ("AllowDuringMaintenanceWindow", NodeDisruptionPolicy::AllowDuringMaintenanceWindow),
         ("Block", NodeDisruptionPolicy::Block),
     ])
 }

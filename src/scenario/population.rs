@@ -33,7 +33,9 @@ pub(super) fn read(
         return;
     };
     let notes = builder.notes;
-    let Some(count) = Field::new(notes, "count", &count.value).integer::<u32>(0, MOST) else { return };
+    let Some(count) = Field::new(notes, "count", &count.value).integer::<u32>(0, MOST) else {
+        return;
+    };
     let Some(name) = field.node.get("name") else {
         field
             .fail("missing-key", "a population needs `name`")

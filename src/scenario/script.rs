@@ -16,8 +16,7 @@ use crate::time::{Span, Timestamp};
 const SCRIPT: &[&str] = &["updates", "releases", "actions"];
 const VERBS: &[&str] = &["approve", "stop", "start", "skip", "complete", "addPool"];
 const ACTION: &[&str] = &["at", "approve", "stop", "start", "skip", "complete", "addPool"];
-const RELEASE: &[&str] =
-    &["nodeImage", "kubernetesVersion", "regions", "supportUntil", "ltsUntil"];
+const RELEASE: &[&str] = &["nodeImage", "kubernetesVersion", "regions", "supportUntil", "ltsUntil"];
 
 /// The regions that the releases of a script name; looked up before the fleet is read.
 pub(super) fn regions(script: Option<&Node>) -> ScriptedRegions<'_> {
@@ -25,7 +24,9 @@ pub(super) fn regions(script: Option<&Node>) -> ScriptedRegions<'_> {
     let mut regions = ScriptedRegions { scripted: releases.is_some(), ..Default::default() };
     let Some(Value::List(items)) = releases.map(|node| &node.value) else { return regions };
     for item in items {
-        let Some(Value::Map(entries)) = item.get("regions").map(|node| &node.value) else { continue };
+        let Some(Value::Map(entries)) = item.get("regions").map(|node| &node.value) else {
+            continue;
+        };
         for entry in entries {
             match entry.key.as_str() {
                 "*" => regions.everywhere = true,
@@ -53,7 +54,8 @@ pub(super) fn read(
 
 fn updates(field: &Field<'_>, builder: &Builder<'_>) -> ScriptedUpdates {
     let mut updates = ScriptedUpdates::default();
-    let entries = field.entries("a map from member names to updates, such as {\"*\": {takes: 30m}}");
+    let entries =
+        field.entries("a map from member names to updates, such as {\"*\": {takes: 30m}}");
     for entry in entries.unwrap_or_default() {
         let attempts = attempts(&Field::new(field.notes, &entry.key, &entry.value));
         if entry.key == "*" {
@@ -69,7 +71,8 @@ fn attempts(field: &Field<'_>) -> Vec<ScriptedUpdate> {
     if !matches!(field.node.value, Value::List(_)) {
         return attempt(field).into_iter().collect();
     }
-    let attempts: Vec<_> = field.items().into_iter().flatten().filter_map(|f| attempt(&f)).collect();
+    let attempts: Vec<_> =
+        field.items().into_iter().flatten().filter_map(|f| attempt(&f)).collect();
     if matches!(&field.node.value, Value::List(items) if items.is_empty()) {
         let message = format!("the list of `{}` has no attempt", field.name);
         field.fail("R-K6", message).hint("write one entry an attempt; the last repeats");
@@ -105,7 +108,8 @@ fn release(field: &Field<'_>, builder: &mut Builder<'_>) -> Option<ScriptedRelea
         (None, Some(version)) => kubernetes(&version).map(Released::Kubernetes),
         (first, _) => {
             let number = if first.is_some() { "both" } else { "neither" };
-            let message = format!("a release is a `nodeImage` or a `kubernetesVersion`; this has {number}");
+            let message =
+                format!("a release is a `nodeImage` or a `kubernetesVersion`; this has {number}");
             field.fail("missing-key", message).hint("write one entry for each release");
             None
         }
@@ -115,7 +119,9 @@ fn release(field: &Field<'_>, builder: &mut Builder<'_>) -> Option<ScriptedRelea
             && let Some(at) = map.spot(key)
         {
             let message = format!("`{key}` belongs to Kubernetes versions, not to node images");
-            map.notes.error(at, "R-I12", message).hint("take it out: an image is valid 90 days (U4)");
+            map.notes
+                .error(at, "R-I12", message)
+                .hint("take it out: an image is valid 90 days (U4)");
         }
     }
     let mut release = ScriptedRelease {
@@ -161,13 +167,18 @@ fn actions(field: &Field<'_>, builder: &mut Builder<'_>, horizon: Span) -> Vec<S
             continue;
         };
         if let Some(other) = second {
-            let message = format!("an action has one verb; this has `{}` and `{}`", verb.name, other.name);
+            let message =
+                format!("an action has one verb; this has `{}` and `{}`", verb.name, other.name);
             other.fail("R-K8", message).hint("write one entry for each, with the same `at`");
         }
         let (Some(at), Some(action)) = (at, action(&verb, builder)) else { continue };
         if at > horizon {
             item.notes
-                .warning(item.at(), "R-K8", format!("at {at} the simulation is over (horizon {horizon})"))
+                .warning(
+                    item.at(),
+                    "R-K8",
+                    format!("at {at} the simulation is over (horizon {horizon})"),
+                )
                 .hint("the action never happens; lengthen the horizon or take it out");
         }
         actions.push(ScriptedAction { at, action });
@@ -185,9 +196,9 @@ fn action(verb: &Field<'_>, builder: &mut Builder<'_>) -> Option<ScriptedVerb> {
         "skip" => skip(verb).map(ScriptedVerb::Skip),
         _ => {
             let map = verb.map("an addPool", &["member", "pool"])?;
-            let member = map.need("member").and_then(|field| {
-                builder.find_member(field.filled_text()?, field.at())
-            });
+            let member = map
+                .need("member")
+                .and_then(|field| builder.find_member(field.filled_text()?, field.at()));
             let pool = map.need("pool").and_then(|field| builder.pool(&field, 1));
             let (member, pool) = (member?, pool?);
             let name_is_taken =
@@ -297,7 +308,14 @@ mod tests {
         for text in ["stage:s/before", "group:eu/after/ok", "stage:s/before/a/b c:d"] {
             assert_eq!(parse_gate_path(text).unwrap().to_string(), text);
         }
-        for wrong in ["s/before", "stage:s", "stage:/before", "Stage:s/before", "stage:s/during", "stage:s/after/"] {
+        for wrong in [
+            "s/before",
+            "stage:s",
+            "stage:/before",
+            "Stage:s/before",
+            "stage:s/during",
+            "stage:s/after/",
+        ] {
             assert!(parse_gate_path(wrong).is_none(), "{wrong}");
         }
     }

@@ -72,7 +72,8 @@ pub(super) fn read(
         let Some(map) = entry.map("a strategy", ENTRY) else { continue };
         let name = map.need("name").and_then(|field| super::file_name(&field)).unwrap_or_default();
         if let Some(line) = names.insert(name.to_lowercase(), entry.at().line) {
-            let message = format!("two strategies are called `{name}` (upper and lower case are the same)");
+            let message =
+                format!("two strategies are called `{name}` (upper and lower case are the same)");
             map.notes
                 .error(map.place_of("name"), "duplicate-name", message)
                 .hint(format!("the other is on line {line}; names become names of files"));
@@ -98,11 +99,19 @@ fn stages_of(
         let Some(at) = map.spot(key) else { continue };
         if inline.is_none() && file.is_none() && key.ends_with("Gates") {
             map.notes
-                .error(at, "G1", "a strategy without stages updates one by one and can have no gates")
+                .error(
+                    at,
+                    "G1",
+                    "a strategy without stages updates one by one and can have no gates",
+                )
                 .hint("give it `stages`, and the gates to a stage or a group");
         } else {
             map.notes
-                .error(at, "unknown-key", format!("`{key}` belongs to a stage, not to the strategy"))
+                .error(
+                    at,
+                    "unknown-key",
+                    format!("`{key}` belongs to a stage, not to the strategy"),
+                )
                 .hint("move it into one of the `stages`");
         }
     }
@@ -134,8 +143,9 @@ pub(super) fn from_file(root: &Field<'_>, limits: ServiceLimits) -> (Vec<Stage>,
         } else {
             format!("this is a Kubernetes {kind} ({api}), not a strategy of Azure Kubernetes Fleet")
         };
-        root.fail("not-supported", message)
-            .hint("write it as stages and groups: {\"stages\": [{\"name\": …, \"groups\": [ … ]}]}");
+        root.fail("not-supported", message).hint(
+            "write it as stages and groups: {\"stages\": [{\"name\": …, \"groups\": [ … ]}]}",
+        );
         return none;
     }
     let Some(node) = unwrapped(root) else { return none };
@@ -209,7 +219,8 @@ fn stage(
         unique(&map, "group", &name, &mut names.groups);
     }
     if limits == ServiceLimits::Azure && groups.len() > SERVICE_CAP as usize {
-        let message = format!("the stage `{name}` has {} groups; the service allows 50", groups.len());
+        let message =
+            format!("the stage `{name}` has {} groups; the service allows 50", groups.len());
         map.notes
             .error(map.place_of("groups"), "S2", message)
             .hint("split the stage, or lift the service's caps with `serviceLimits: none`");
@@ -218,7 +229,8 @@ fn stage(
     if let (Some(Amount::Count(count)), ServiceLimits::Azure) = (max_concurrency, limits)
         && count > SERVICE_CAP
     {
-        let message = format!("the stage `{name}` updates {count} members at once; the service allows 50");
+        let message =
+            format!("the stage `{name}` updates {count} members at once; the service allows 50");
         map.notes
             .error(map.place_of("maxConcurrency"), "L2", message)
             .hint("write at most 50, or lift the service's caps with `serviceLimits: none`");
@@ -308,7 +320,11 @@ fn concurrency(field: &Field<'_>) -> Option<Amount> {
     if field.is_bare_json_number() {
         field
             .notes
-            .warning(field.at(), "L1", format!("`maxConcurrency` is a text in the API; {amount} is read as a count"))
+            .warning(
+                field.at(),
+                "L1",
+                format!("`maxConcurrency` is a text in the API; {amount} is read as a count"),
+            )
             .hint(format!("write \"{amount}\", or \"{amount}%\" if a percentage is meant"));
     }
     Some(amount)

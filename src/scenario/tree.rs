@@ -82,7 +82,11 @@ impl Node {
             Value::Scalar { text, quoted } => {
                 let short: String = text.chars().take(60).collect();
                 let more = if short.len() < text.len() { "…" } else { "" };
-                if *quoted { format!("the text \"{short}{more}\"") } else { format!("`{short}{more}`") }
+                if *quoted {
+                    format!("the text \"{short}{more}\"")
+                } else {
+                    format!("`{short}{more}`")
+                }
             }
             Value::List(_) => "a list".to_owned(),
             Value::Map(_) => "a map".to_owned(),
@@ -205,7 +209,9 @@ impl Builder<'_> {
         }
         if let Some(Open { value: Value::Map(_), key: None, .. }) = self.open.last() {
             let message = "a map or a list cannot be a key";
-            self.notes.error(at, "syntax", message).hint("keys are plain words; check the brackets");
+            self.notes
+                .error(at, "syntax", message)
+                .hint("keys are plain words; check the brackets");
             return Taken::Refused;
         }
         let at = Spot { length: 1, ..at };

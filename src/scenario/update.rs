@@ -4,9 +4,7 @@ use std::collections::BTreeMap;
 
 use super::access::{Field, Map};
 use super::members::{Builder, kubernetes};
-use crate::scheduler::{
-    GroupOrder, NodeImageSelection, Restart, StoppedMembers, Update, Upgrade,
-};
+use crate::scheduler::{GroupOrder, NodeImageSelection, Restart, StoppedMembers, Update, Upgrade};
 use crate::time::Span;
 
 const UPDATE: &[&str] =

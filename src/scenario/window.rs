@@ -56,13 +56,20 @@ pub(super) fn read(
     }
     if holds("maintenanceWindow") {
         let outer = field.map("a maintenance configuration", RESOURCE)?;
-        return window(&outer.get("maintenanceWindow")?.map("a maintenance window", WINDOW)?, region);
+        return window(
+            &outer.get("maintenanceWindow")?.map("a maintenance window", WINDOW)?,
+            region,
+        );
     }
     if holds("timeInWeek") || holds("notAllowedTime") && !holds("schedule") {
         let map = field.map("a maintenance configuration", RESOURCE)?;
         if !is_default {
             map.notes
-                .error(map.place_of("timeInWeek"), "M1", "`timeInWeek` is the older form, only for `default`")
+                .error(
+                    map.place_of("timeInWeek"),
+                    "M1",
+                    "`timeInWeek` is the older form, only for `default`",
+                )
                 .hint("write a `schedule`, `durationHours` and `startTime` instead");
         }
         return time_in_week(&map);
@@ -80,13 +87,18 @@ fn window(map: &Map<'_>, region: Option<&str>) -> Option<MaintenanceWindow> {
     let offset = map.get("utcOffset").map_or(Some(UtcOffset::UTC), |f| offset(&f, region));
     let mut not_allowed = vec![];
     for item in map.get("notAllowedDates").iter().filter_map(Field::items).flatten() {
-        let Some(dates) = item.map("an entry of notAllowedDates", &["start", "end"]) else { continue };
+        let Some(dates) = item.map("an entry of notAllowedDates", &["start", "end"]) else {
+            continue;
+        };
         let start = dates.need("start").and_then(|field| field.parsed::<Date>(DATE));
         let end = dates.need("end").and_then(|field| field.parsed::<Date>(DATE));
         let (Some(start), Some(end)) = (start, end) else { continue };
         if end < start {
-            item.fail("M4", format!("the forbidden days end on {end}, before they start on {start}"))
-                .hint("`start` is the first forbidden day, `end` the last");
+            item.fail(
+                "M4",
+                format!("the forbidden days end on {end}, before they start on {start}"),
+            )
+            .hint("`start` is the first forbidden day, `end` the last");
         }
         not_allowed.push(NotAllowedDates { start, end });
     }
@@ -201,7 +213,9 @@ pub(super) fn weekday(field: &Field<'_>) -> Option<Weekday> {
 fn time_in_week(map: &Map<'_>) -> Option<MaintenanceWindow> {
     let mut slots: BTreeMap<Weekday, BTreeSet<u32>> = BTreeMap::new();
     for item in map.get("timeInWeek").iter().filter_map(Field::items).flatten() {
-        let Some(entry) = item.map("an entry of timeInWeek", &["day", "hourSlots"]) else { continue };
+        let Some(entry) = item.map("an entry of timeInWeek", &["day", "hourSlots"]) else {
+            continue;
+        };
         let Some(day) = entry.need("day").and_then(|field| weekday(&field)) else { continue };
         let hours = entry.need("hourSlots");
         for hour in hours.iter().filter_map(Field::items).flatten() {
@@ -210,7 +224,9 @@ fn time_in_week(map: &Map<'_>) -> Option<MaintenanceWindow> {
     }
     let mut not_allowed = vec![];
     for item in map.get("notAllowedTime").iter().filter_map(Field::items).flatten() {
-        let Some(time) = item.map("an entry of notAllowedTime", &["start", "end"]) else { continue };
+        let Some(time) = item.map("an entry of notAllowedTime", &["start", "end"]) else {
+            continue;
+        };
         let start = time.need("start").and_then(|field| field.parsed(super::INSTANT));
         let end = time.need("end").and_then(|field| field.parsed(super::INSTANT));
         let (Some(start), Some(end)) = (start, end) else { continue };

@@ -50,7 +50,11 @@ pub(super) fn read(field: Option<Field<'_>>, script: &Script, loader: &Loader<'_
     if let (Some(field), Some(_)) = (key("releases"), &script.releases) {
         field
             .notes
-            .warning(field.at(), "no-effect", "`world.releases` has no effect beside `script.releases`")
+            .warning(
+                field.at(),
+                "no-effect",
+                "`world.releases` has no effect beside `script.releases`",
+            )
             .hint("take one of the two out");
     }
     let scripted_people = script.updates.is_some() || script.actions.is_some();
@@ -154,10 +158,7 @@ fn failures(field: &Field<'_>) -> Option<FailureModel> {
     })
 }
 
-fn read_people(
-    field: &Field<'_>,
-    loader: &Loader<'_>,
-) -> (Option<Approvers>, Option<Restarter>) {
+fn read_people(field: &Field<'_>, loader: &Loader<'_>) -> (Option<Approvers>, Option<Restarter>) {
     if is_none(field) {
         return (None, None);
     }
