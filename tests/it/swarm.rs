@@ -81,6 +81,19 @@ fn all_players_agree_and_keep_the_invariants() {
     assert!(failures.is_empty(), "{} of {SCENARIOS} disagree\n{shown}", failures.len());
 }
 
+/// The same for as many seeds as `FLEETSIM_SOAK` says, starting behind those of every test run:
+/// `FLEETSIM_SOAK=20000 cargo test --release --test it -- --ignored soak`.
+#[test]
+#[ignore = "a soak of minutes"]
+fn soak() {
+    let seeds = std::env::var("FLEETSIM_SOAK").map_or(20_000, |text| text.parse().unwrap());
+    for seed in SCENARIOS..SCENARIOS + seeds {
+        if let Err(report) = agree(seed) {
+            panic!("{report}");
+        }
+    }
+}
+
 #[test]
 fn a_seed_is_a_scenario() {
     assert_eq!(scenario(7), scenario(7));
