@@ -147,6 +147,14 @@ impl<I: Id, T> IndexMut<I> for Column<I, T> {
     }
 }
 
+impl<'a, I: Id, T> IntoIterator for &'a mut Column<I, T> {
+    type Item = &'a mut T;
+    type IntoIter = std::slice::IterMut<'a, T>;
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.iter_mut()
+    }
+}
+
 impl<I: Id, T> FromIterator<T> for Column<I, T> {
     fn from_iter<It: IntoIterator<Item = T>>(values: It) -> Self {
         Self(values.into_iter().collect(), PhantomData)

@@ -5,6 +5,7 @@
 //! together (S6 and its like): that is the plan's.
 
 mod access;
+pub mod alone;
 mod checks;
 mod distribution;
 mod files;
@@ -23,7 +24,7 @@ pub use tree::Spot;
 
 use std::collections::BTreeSet;
 
-use access::{Field, Map, Notes, Sources};
+use access::{Field, Map, Notes, Texts};
 use files::Loader;
 use members::Builder;
 
@@ -71,7 +72,7 @@ pub struct Scenario {
 /// Where the parts of a scenario stand in its files.
 #[derive(Debug, Clone, Default)]
 pub struct Places {
-    sources: Sources,
+    sources: Texts,
     /// Of each strategy, in the order of [`Scenario::strategies`].
     pub strategies: Vec<StrategyPlaces>,
     /// Of each member; members of one population share theirs.
@@ -154,16 +155,26 @@ impl Scenario {
         text: &str,
         open: &Open<'_>,
     ) -> Result<(Self, Vec<Diagnostic>), Vec<Diagnostic>> {
+        Self::read_seeded(name, text, open, None)
+    }
+
+    /// The same, as if the scenario's `seed` were this one: the fleet is drawn from it too.
+    pub fn read_seeded(
+        name: &str,
+        text: &str,
+        open: &Open<'_>,
+        seed: Option<u64>,
+    ) -> Result<(Self, Vec<Diagnostic>), Vec<Diagnostic>> {
         let notes = Notes::default();
         let loader = Loader::new(&notes, open, text);
         let file = notes.sources.add(name, text);
         let scenario = tree::parse(&notes, file, text).and_then(|root| {
             tree::refuse_duplicate_keys(&notes, &root);
-            read_root(&Field::new(&notes, "the file", &root), &loader)
+            read_root(&Field::new(&notes, "the file", &root), &loader, seed)
         });
         let warnings = notes.finish()?;
         let mut scenario = scenario.expect("a scenario that is not read comes with an error");
-        scenario.places.sources = notes.sources;
+        scenario.places.sources = notes.sources.into_texts();
         Ok((scenario, warnings))
     }
 
@@ -207,13 +218,14 @@ impl Scenario {
     }
 }
 
-fn read_root(root: &Field<'_>, loader: &Loader<'_>) -> Option<Scenario> {
+fn read_root(root: &Field<'_>, loader: &Loader<'_>, seed: Option<u64>) -> Option<Scenario> {
     let notes = root.notes;
     let map = root.map("a scenario", SCENARIO)?;
     let name = map.need("name").and_then(|field| file_name(&field)).unwrap_or_default();
     let start = map.need("start").and_then(|field| instant(&field)).unwrap_or_default();
     let horizon = map.need("horizon").and_then(|field| horizon(&field)).unwrap_or(Span::DAY);
-    let seed = map.own("seed").and_then(|field| field.integer(0, i128::from(u64::MAX)));
+    let written = map.own("seed").and_then(|field| field.integer(0, i128::from(u64::MAX)));
+    let seed = seed.or(written);
     let replications = map.own("replications").and_then(|field| field.integer(1, 10_000_000));
     let limits = [("azure", ServiceLimits::Azure), ("none", ServiceLimits::None)];
     let limits = map.own("serviceLimits").and_then(|field| field.word(&limits));
@@ -236,7 +248,7 @@ fn read_root(root: &Field<'_>, loader: &Loader<'_>) -> Option<Scenario> {
     let update = update?;
     warn_of_unreleased_targets(&update, &script, &builder, map.place_of("update"));
     let places = Places {
-        sources: Sources::default(),
+        sources: Texts::default(),
         strategies: strategy_places,
         members: builder.places,
         windows: builder.window_places,

@@ -1,5 +1,103 @@
-//! The update-run scheduler, sans-IO.
+//! The update-run scheduler: sans-IO, without clock and luck.
+//!
+//! [`Scheduler::handle`] takes one event and yields what the driver must do; [`Scheduler::next_wake`]
+//! says when it wants to be woken, and why. It knows only what events told it, so it drives real
+//! clusters and simulated ones alike.
+//!
+//! # The contract, and the order within one instant (R-A1)
+//!
+//! The driver hands over everything that happens at an instant in this order: endings of updates
+//! (in the order in which they started), then arrivals and other news, then people's actions; and
+//! only when nothing more happens at that instant, [`Event::Woke`], as long as
+//! [`Scheduler::next_wake`] is not later than now. The scheduler does the rest: scheduled starts
+//! and waits come after the endings and before the first action; what follows by itself follows at
+//! once; members are tried when it is woken; Running and Pending are judged last.
+//!
+//! # Rooms
+//!
+//! `plan` resolves a strategy over a fleet; `state` holds the table of legal moves. `run` holds the
+//! state of a run and takes events: `advance` draws their consequences, `gate` and `skip` open,
+//! complete and skip, `restart` stops and starts, `attempt` tries members in the order that `pick`
+//! keeps, `poll` notices those that wait, `judge` says Running or Pending. `target` knows versions
+//! and availability; `action` is what people ask, `record` what is told, `status` the ARM resource.
 
+mod action;
+mod advance;
+mod attempt;
+mod gate;
+mod judge;
+mod pick;
+mod plan;
+mod poll;
+mod record;
+mod restart;
+mod run;
+mod skip;
+mod state;
+mod status;
 mod strategy;
+mod target;
 
+pub use action::{Action, GatePath, GateScope, GateTiming, Refusal, Released, SkipTarget};
+pub use plan::{
+    Cohort, FLEET_MAX_MEMBERS, GatePlan, GroupPlan, MemberPlace, Plan, STAGE_MAX_CONCURRENCY,
+    STAGE_MAX_GROUPS, StagePlan,
+};
+pub use record::{EventKind, FailureCode, Log, NoLog, Node, Reason, Record};
+pub use run::{
+    GateStatus, GroupStatus, MemberStatus, RunStatus, Scheduler, StageStatus, Times, WaitStatus,
+};
+pub use state::{NodeKind, State};
 pub use strategy::*;
+pub use target::{IMAGE_VALIDITY, Support};
+
+use crate::fleet::{ImageVersion, Pool};
+use crate::ids::{GateId, MemberId, RegionId, StageId};
+
+/// What happens, as the driver tells it.
+#[derive(Debug, Clone, Copy)]
+pub enum Event<'a> {
+    /// The run is started for the first time.
+    Started,
+    /// A member's update has ended well.
+    UpdateCompleted(MemberId),
+    /// A member's update has failed, with this code.
+    UpdateFailed(MemberId, FailureCode),
+    /// A release has reached a region.
+    Arrived(Released, RegionId),
+    /// A pool has joined a member.
+    PoolAdded(MemberId, &'a Pool, ImageVersion),
+    /// Somebody asks something of the run.
+    Act(Action<'a>),
+    /// Nothing more happens at this instant, and `next_wake` has come.
+    Woke,
+}
+
+/// What the driver must do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[must_use = "dropping an output loses an update or a refusal"]
+pub enum Output {
+    /// Start the member's update; report its end with [`Event::UpdateCompleted`] or
+    /// [`Event::UpdateFailed`].
+    StartUpdate {
+        /// The member.
+        member: MemberId,
+        /// Which attempt of the member in this run, from 0.
+        attempt: u16,
+    },
+    /// The action was refused and has changed nothing (R-F6).
+    Refused(Refusal),
+}
+
+/// Why the scheduler wants to be woken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wake {
+    /// Something at this very instant is still to be followed up, tried or judged.
+    Now,
+    /// A scheduled start is due.
+    ScheduledStart(GateId),
+    /// An after-stage wait is over.
+    WaitOver(StageId),
+    /// Windows or availability have changed and the poll grid reaches the change (O4).
+    Poll,
+}

@@ -1,6 +1,165 @@
 //! The simulation: one virtual clock, one queue, one loop.
+//!
+//! [`Simulation::run`] is the main loop. What is true in a replication stands in [`world`], what
+//! may come next in `queue`; the luck is drawn in [`draw`] before the loop begins, the real
+//! scheduler decides, and [`outcome`] says what it came to.
 
+mod delay;
 pub mod draw;
 pub mod model;
+pub mod outcome;
+mod people;
+mod queue;
 pub mod releases;
 pub mod script;
+pub mod world;
+
+pub use delay::{DelayCause, Delays};
+pub use outcome::{End, Outcome};
+pub use world::World;
+
+use crate::scheduler::{Event, Log, Node, Output, Plan, Record, Refusal, Scheduler, State};
+use crate::sim::queue::{Happening, Queue};
+use crate::sim::world::Truth;
+use crate::time::Timestamp;
+
+/// More steps than any instant can need: beyond, the scheduler runs in a circle.
+const MOST_STEPS: u32 = 10_000_000;
+
+/// One worker's simulation of one strategy: everything that changes, reused from replication to
+/// replication.
+#[derive(Debug)]
+pub struct Simulation<'p> {
+    world: &'p World<'p>,
+    scheduler: Scheduler<'p>,
+    truth: Truth,
+    queue: Queue,
+    notices: Vec<Notice>,
+}
+
+/// Takes what a replication shows besides the scheduler's records.
+pub trait Watch: Log {
+    /// An action was refused (R-F6): when, what, why.
+    fn refused(&mut self, at: Timestamp, action: &dyn std::fmt::Display, why: Refusal);
+}
+
+impl Watch for crate::scheduler::NoLog {
+    fn refused(&mut self, _: Timestamp, _: &dyn std::fmt::Display, _: Refusal) {}
+}
+
+/// What people are told of.
+#[derive(Debug, Clone, Copy)]
+enum Notice {
+    GatePending(crate::ids::GateId),
+    RunFailed,
+}
+
+/// Passes records on, and notes those that people react to.
+struct Told<'a, W> {
+    watch: &'a mut W,
+    notices: &'a mut Vec<Notice>,
+}
+
+impl<W: Watch> Log for Told<'_, W> {
+    #[inline]
+    fn record(&mut self, record: Record) {
+        match (record.node, record.to) {
+            (Node::Gate(id), State::Pending) => self.notices.push(Notice::GatePending(id)),
+            (Node::Run, State::Failed) => self.notices.push(Notice::RunFailed),
+            _ => {}
+        }
+        self.watch.record(record);
+    }
+}
+
+impl<'p> Simulation<'p> {
+    /// A simulation of this plan in this world.
+    pub fn new(world: &'p World<'p>, plan: &'p Plan<'p>) -> Self {
+        Self {
+            world,
+            scheduler: Scheduler::new(plan),
+            truth: Truth::new(world, plan),
+            queue: Queue::default(),
+            notices: Vec::new(),
+        }
+    }
+
+    /// Simulates one replication until the run ends, or the clock passes `end` (inclusive, R-A7).
+    pub fn run(&mut self, replication: u32, end: Timestamp, watch: &mut impl Watch) -> Outcome {
+        self.scheduler.reset();
+        self.queue.reset();
+        self.truth.draw(self.world, replication, &mut self.scheduler);
+        let start = self.world.start();
+        self.deliver(start, Happening::Start, watch);
+        let (mut last, mut wakes) = (start, 0_u32);
+        while !self.is_over() {
+            let next = self.truth.next_happening(self.world, &self.queue);
+            let wake = self.scheduler.next_wake().map(|(at, _)| at);
+            let Some(now) = next.into_iter().chain(wake).min().filter(|now| *now <= end) else {
+                break;
+            };
+            // At one instant, what happens comes before what the scheduler wants to do.
+            let happening = if next == Some(now) {
+                self.truth.take_happening(self.world, &mut self.queue)
+            } else {
+                Happening::Wake
+            };
+            wakes = if now == last { wakes + 1 } else { 0 };
+            assert!(wakes < MOST_STEPS, "the scheduler does not get past {now}");
+            last = now;
+            self.deliver(now, happening, watch);
+        }
+        Outcome::of(&self.scheduler, start, end)
+    }
+
+    /// Hands one happening to the scheduler and carries out what it asks for.
+    fn deliver(&mut self, now: Timestamp, happening: Happening, watch: &mut impl Watch) {
+        let event = match happening {
+            Happening::Start => Event::Started,
+            Happening::Wake => Event::Woke,
+            Happening::UpdateEnds(member, None) => Event::UpdateCompleted(member),
+            Happening::UpdateEnds(member, Some(code)) => Event::UpdateFailed(member, code),
+            Happening::Arrival(what, region) => Event::Arrived(what, region),
+            Happening::Scripted(number) => self.world.scripted(number),
+            Happening::Approval(gate) => self.truth.approval(gate),
+            Happening::Restart => self.world.restart(),
+        };
+        let mut told = Told { watch: &mut *watch, notices: &mut self.notices };
+        let outputs = self.scheduler.handle(now, event, &mut told);
+        for output in outputs {
+            match output {
+                Output::StartUpdate { member, attempt } => {
+                    let (takes, code) = self.truth.update(self.world, member, attempt);
+                    self.queue.push(now + takes, Happening::UpdateEnds(member, code));
+                }
+                Output::Refused(why) => {
+                    watch.refused(now, &self.world.describe(happening, &self.truth), why);
+                }
+            }
+        }
+        while let Some(notice) = self.notices.pop() {
+            self.truth.react(self.world, now, notice, &mut self.queue);
+        }
+    }
+
+    /// Whether nothing can change any more.
+    fn is_over(&self) -> bool {
+        let halted = matches!(self.scheduler.run().state, State::Stopped | State::Failed);
+        matches!(self.scheduler.run().state, State::Completed | State::Skipped)
+            || halted
+                && self.scheduler.next_wake().is_none()
+                && self.queue.is_empty()
+                && self.truth.is_script_done(self.world)
+    }
+
+    /// Where the makespan of the last replication went, from all its records.
+    pub fn delays(&self, records: &[Record], end: Timestamp) -> Delays {
+        let arrived = |member| self.truth.targets_of(self.world, &self.scheduler, member);
+        delay::split(&self.scheduler, records, &arrived, end)
+    }
+
+    /// The scheduler as the last replication left it.
+    pub fn scheduler(&self) -> &Scheduler<'p> {
+        &self.scheduler
+    }
+}

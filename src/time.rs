@@ -204,7 +204,8 @@ impl FromStr for Span {
         if text == "0" {
             return Ok(Self::ZERO);
         }
-        let mut units = [('d', 86_400_000_i64), ('h', 3_600_000), ('m', 60_000), ('s', 1_000)].iter();
+        let mut units =
+            [('d', 86_400_000_i64), ('h', 3_600_000), ('m', 60_000), ('s', 1_000)].iter();
         let (mut total, mut digits) = (0_i64, String::new());
         for c in text.chars() {
             if c.is_ascii_digit() {
@@ -213,7 +214,8 @@ impl FromStr for Span {
             }
             let (_, millis) = units.find(|(unit, _)| *unit == c).ok_or_else(wrong)?;
             let number: i64 = digits.parse().map_err(|_| wrong())?;
-            total = number.checked_mul(*millis).and_then(|n| total.checked_add(n)).ok_or_else(wrong)?;
+            total =
+                number.checked_mul(*millis).and_then(|n| total.checked_add(n)).ok_or_else(wrong)?;
             digits.clear();
         }
         if text.is_empty() || !digits.is_empty() {

@@ -16,6 +16,9 @@ use crate::ids::FamilyId;
 pub struct ImageVersion(u64);
 
 impl ImageVersion {
+    /// Before every version: what a pool runs of which nothing is known.
+    pub const OLDEST: Self = Self(0);
+
     const LARGEST: u64 = (1 << 20) - 2;
 
     /// The version of an image built on this day: `YYYYMM.DD.0`.
@@ -127,9 +130,9 @@ impl FromStr for KubernetesVersion {
         let wrong = || format!("`{text}` is not a Kubernetes version; write it as 1.33.3");
         let parts: Vec<u16> = text
             .split('.')
-            .map(|part| match part.bytes().all(|byte| byte.is_ascii_digit()) {
-                true => part.parse().map_err(|_| wrong()),
-                false => Err(wrong()),
+            .map(|part| {
+                let digits = part.bytes().all(|byte| byte.is_ascii_digit());
+                part.parse().ok().filter(|_| digits).ok_or_else(wrong)
             })
             .collect::<Result<_, _>>()?;
         match parts[..] {

@@ -53,27 +53,40 @@ const LONGEST_MESSAGE: usize = 400;
 
 /// The texts that were read, to show lines of them.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Sources(RefCell<Vec<(String, Vec<String>)>>);
+pub(super) struct Texts(Vec<(String, Vec<String>)>);
 
-impl Sources {
+/// The texts that are being read.
+#[derive(Debug, Default)]
+pub(super) struct Sources(RefCell<Texts>);
+
+impl Texts {
     pub(super) fn place(&self, spot: Spot) -> Place {
-        let files = self.0.borrow();
-        let (name, lines) = &files[usize::from(spot.file)];
+        let (name, lines) = &self.0[usize::from(spot.file)];
         let text = lines.get(spot.line as usize - 1).cloned().unwrap_or_default();
         let Spot { line, column, length, .. } = spot;
         Place { file: name.clone(), line, column, length, text }
     }
+}
+
+impl Sources {
+    /// All that was read.
+    pub(super) fn into_texts(self) -> Texts {
+        self.0.into_inner()
+    }
+
+    pub(super) fn place(&self, spot: Spot) -> Place {
+        self.0.borrow().place(spot)
+    }
 
     pub(super) fn add(&self, name: &str, text: &str) -> u16 {
-        let mut files = self.0.borrow_mut();
+        let files = &mut self.0.borrow_mut().0;
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         files.push((name.to_owned(), text.lines().map(str::to_owned).collect()));
         u16::try_from(files.len() - 1).expect("the caller bounds the number of files")
     }
 
     pub(super) fn is_json(&self, file: u16) -> bool {
-        let files = self.0.borrow();
-        let name = &files[usize::from(file)].0;
+        let name = &self.0.borrow().0[usize::from(file)].0;
         std::path::Path::new(name).extension().is_some_and(|e| e.eq_ignore_ascii_case("json"))
     }
 }

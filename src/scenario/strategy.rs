@@ -127,7 +127,7 @@ fn stages_of(
 }
 
 /// The stages of a strategy's file, whatever is wrapped around them.
-fn from_file(root: &Field<'_>, limits: ServiceLimits) -> (Vec<Stage>, Vec<StagePlaces>) {
+pub(super) fn from_file(root: &Field<'_>, limits: ServiceLimits) -> (Vec<Stage>, Vec<StagePlaces>) {
     let nothing = (vec![], vec![]);
     if let Value::List(_) = root.node.value {
         root.fail("shape", "a strategy is an object with `stages`, found a bare list of stages")

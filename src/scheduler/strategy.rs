@@ -134,7 +134,7 @@ pub enum Restart {
     /// Failed members stay Failed.
     #[default]
     KeepFailed,
-    /// Failed members are put back to NotStarted.
+    /// Failed members are put back to `NotStarted`.
     RetryFailed,
 }
 

@@ -1,8 +1,9 @@
 //! The scripted world: what happens, by name and instant, without luck (`script`).
 
-use crate::fleet::{KubernetesVersion, NodeImage, Pool};
+use crate::fleet::Pool;
 use crate::ids::{MemberId, RegionId};
 use crate::scheduler::Restart;
+pub use crate::scheduler::{GatePath, GateScope, GateTiming, Released, SkipTarget};
 use crate::time::{Span, Timestamp};
 
 /// A script; absent parts are left to the world's models.
@@ -50,14 +51,6 @@ pub struct ScriptedRelease {
     pub lts_until: Option<Timestamp>,
 }
 
-/// What a release brings.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-#[expect(missing_docs, reason = "the two kinds of release")]
-pub enum Released {
-    NodeImage(NodeImage),
-    Kubernetes(KubernetesVersion),
-}
-
 /// One scripted action, at an offset from the scenario's start.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ScriptedAction {
@@ -82,64 +75,4 @@ pub enum ScriptedVerb {
     Skip(Vec<SkipTarget>),
     /// A pool joins a member.
     AddPool(MemberId, Pool),
-}
-
-/// `stage:NAME/before[/DISPLAYNAME]` and its like, by name: one script serves several strategies
-/// (R-E6), so names are looked up when the time comes.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct GatePath {
-    /// `stage:` or `group:`.
-    pub scope: GateScope,
-    /// The stage's or group's name.
-    pub name: String,
-    /// `before` or `after`.
-    pub timing: GateTiming,
-    /// Everything behind the second slash (R-K9).
-    pub display_name: Option<String>,
-}
-
-/// Whose gate.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-#[expect(missing_docs, reason = "the two scopes")]
-pub enum GateScope {
-    Stage,
-    Group,
-}
-
-/// Before or after.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-#[expect(missing_docs, reason = "the API's own words")]
-pub enum GateTiming {
-    Before,
-    After,
-}
-
-/// `Member:NAME` and its like (T9), by name.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the API's own words")]
-pub enum SkipTarget {
-    Member(String),
-    Group(String),
-    Stage(String),
-    AfterStageWait(String),
-}
-
-impl std::fmt::Display for GatePath {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let scope = if self.scope == GateScope::Stage { "stage" } else { "group" };
-        let timing = if self.timing == GateTiming::Before { "before" } else { "after" };
-        write!(f, "{scope}:{}/{timing}", self.name)?;
-        self.display_name.iter().try_for_each(|name| write!(f, "/{name}"))
-    }
-}
-
-impl std::fmt::Display for SkipTarget {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Member(name) => write!(f, "Member:{name}"),
-            Self::Group(name) => write!(f, "Group:{name}"),
-            Self::Stage(name) => write!(f, "Stage:{name}"),
-            Self::AfterStageWait(name) => write!(f, "AfterStageWait:{name}"),
-        }
-    }
 }

@@ -1,0 +1,200 @@
+//! Experiments: every strategy, many replications, common random numbers, all cores.
+//!
+//! Parallel between replications only, so results do not depend on the number of threads (X3,
+//! X11): each worker owns its simulations and takes small batches off one counter; outcomes are put
+//! back into the order of strategies and replications.
+
+mod metric;
+
+pub use metric::{Metric, Unit};
+
+use std::cell::Cell;
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use crate::error::Diagnostic;
+use crate::scenario::Scenario;
+use crate::scheduler::{Plan, Record, Refusal, Strategy};
+use crate::sim::{Outcome, Simulation, Watch, World};
+use crate::time::Timestamp;
+
+thread_local! {
+    static IN_HAND: Cell<Option<(usize, u32)>> = const { Cell::new(None) };
+}
+
+/// The plan and the replication that this thread is simulating in an experiment, if it is; for the
+/// message of a panic.
+pub fn in_hand() -> Option<(usize, u32)> {
+    IN_HAND.get()
+}
+
+/// Replications taken off the counter at once: few enough that threads end together.
+const BATCH: usize = 8;
+
+/// The strategies of a scenario, laid over its fleet and ready to be simulated.
+#[derive(Debug)]
+pub struct Experiment<'s> {
+    /// The scenario.
+    pub scenario: &'s Scenario,
+    /// Its world.
+    pub world: World<'s>,
+    /// One plan a strategy, in the scenario's order.
+    pub plans: Vec<Plan<'s>>,
+}
+
+/// What an experiment yields: the outcomes of each strategy, by replication from 0.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Outcomes {
+    /// By strategy, then replication. All strategies have equally many.
+    pub by_strategy: Vec<Vec<Outcome>>,
+    /// Whether fewer replications were made than were asked for.
+    pub interrupted: bool,
+}
+
+/// How an experiment is run.
+#[derive(Clone, Copy)]
+pub struct Effort<'a> {
+    /// Replications of each strategy.
+    pub replications: u32,
+    /// Worker threads; at least 1.
+    pub threads: usize,
+    /// Set from outside to stop after the replications in hand.
+    pub stop: &'a AtomicBool,
+    /// Called after each batch with the number of simulated replications of all strategies.
+    pub progress: &'a (dyn Fn(usize) + Sync),
+}
+
+impl std::fmt::Debug for Effort<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Effort")
+            .field("replications", &self.replications)
+            .field("threads", &self.threads)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<'s> Experiment<'s> {
+    /// Lays these strategies of a scenario over its fleet.
+    ///
+    /// # Errors
+    /// Whatever makes a strategy impossible for this fleet (S6, L2).
+    pub fn new(
+        scenario: &'s Scenario,
+        strategies: impl IntoIterator<Item = &'s Strategy>,
+    ) -> Result<Self, Vec<Diagnostic>> {
+        let clock = scenario.start..scenario.start + scenario.horizon;
+        let (mut plans, mut errors) = (Vec::new(), Vec::new());
+        for strategy in strategies {
+            let limits = scenario.service_limits;
+            let (fleet, update) = (&scenario.fleet, &scenario.update);
+            match Plan::compile(strategy, fleet, update, limits, clock.clone()) {
+                Ok(plan) => plans.push(plan),
+                Err(found) => errors.extend(found),
+            }
+        }
+        if errors.is_empty() {
+            Ok(Self { scenario, world: World::new(scenario), plans })
+        } else {
+            Err(errors)
+        }
+    }
+
+    /// The last instant that is simulated.
+    pub fn end(&self) -> Timestamp {
+        self.scenario.start + self.scenario.horizon
+    }
+
+    /// Simulates every strategy `effort.replications` times.
+    pub fn run(&self, effort: &Effort<'_>) -> Outcomes {
+        let replications = effort.replications as usize;
+        let batches = replications.div_ceil(BATCH);
+        let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let work = || {
+            let mut simulations = BTreeMap::new();
+            let mut outcomes = Vec::new();
+            loop {
+                let number = next.fetch_add(1, Ordering::Relaxed);
+                if number >= batches * self.plans.len() || effort.stop.load(Ordering::Relaxed) {
+                    return outcomes;
+                }
+                // All strategies of a batch before the next batch, so that an interrupted
+                // experiment has whole pairs.
+                let (batch, plan) = (number / self.plans.len(), number % self.plans.len());
+                let simulation = simulations
+                    .entry(plan)
+                    .or_insert_with(|| Replicas::new(&self.world, &self.plans[plan]));
+                let range = batch * BATCH..replications.min((batch + 1) * BATCH);
+                let made = range.len();
+                for replication in range {
+                    IN_HAND.set(Some((plan, u32::try_from(replication).expect("replications fit u32"))));
+                    outcomes.push((plan, replication, simulation.outcome(replication, self.end())));
+                }
+                (effort.progress)(done.fetch_add(made, Ordering::Relaxed) + made);
+            }
+        };
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(effort.threads)
+            .build()
+            .expect("the machine can start a few threads");
+        let made = pool.broadcast(|_| work());
+        self.in_order(made.into_iter().flatten(), replications)
+    }
+
+    /// Puts outcomes into order, as far as all strategies have them without a gap.
+    fn in_order(
+        &self,
+        made: impl Iterator<Item = (usize, usize, Outcome)>,
+        replications: usize,
+    ) -> Outcomes {
+        let mut table: Vec<Vec<Option<Outcome>>> = vec![vec![None; replications]; self.plans.len()];
+        for (plan, replication, outcome) in made {
+            table[plan][replication] = Some(outcome);
+        }
+        let whole = |row: &Vec<Option<Outcome>>| row.iter().take_while(|o| o.is_some()).count();
+        let kept = table.iter().map(whole).min().unwrap_or(0);
+        let by_strategy =
+            table.into_iter().map(|row| row.into_iter().take(kept).flatten().collect()).collect();
+        Outcomes { by_strategy, interrupted: kept < replications }
+    }
+}
+
+/// One worker's simulation of one strategy.
+struct Replicas<'p> {
+    simulation: Simulation<'p>,
+    history: History,
+}
+
+impl<'p> Replicas<'p> {
+    fn new(world: &'p World<'p>, plan: &'p Plan<'p>) -> Self {
+        Self { simulation: Simulation::new(world, plan), history: History::default() }
+    }
+
+    fn outcome(&mut self, replication: usize, end: Timestamp) -> Outcome {
+        self.history.records.clear();
+        let replication = u32::try_from(replication).expect("replications fit u32");
+        let mut outcome = self.simulation.run(replication, end, &mut self.history);
+        outcome.delays = self.simulation.delays(&self.history.records, end);
+        outcome
+    }
+}
+
+/// Keeps everything that a replication shows.
+#[derive(Debug, Default)]
+pub struct History {
+    /// All records in order.
+    pub records: Vec<Record>,
+    /// Refused actions: when, what, why.
+    pub refused: Vec<(Timestamp, String, Refusal)>,
+}
+
+impl crate::scheduler::Log for History {
+    fn record(&mut self, record: Record) {
+        self.records.push(record);
+    }
+}
+
+impl Watch for History {
+    fn refused(&mut self, at: Timestamp, action: &dyn std::fmt::Display, why: Refusal) {
+        self.refused.push((at, action.to_string(), why));
+    }
+}

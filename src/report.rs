@@ -1,0 +1,9 @@
+//! What people get to see of an experiment: events, files, charts and pages.
+
+pub mod chart;
+pub mod events;
+pub mod human;
+pub mod results;
+pub mod summary;
+pub mod table;
+pub mod timeline;

@@ -1,0 +1,264 @@
+//! `manifest.json` and `summary.json`.
+
+use serde::{Serialize, Serializer};
+
+use super::tables::{can_be_censored, number};
+use crate::experiment::Unit;
+use crate::report::summary::{Difference, MetricSummary, Reached, StrategySummary, Summary};
+use crate::stats::{Bound, Caveat, Estimate, Exemption, Precision};
+
+/// `manifest.json`: what the results are of, and how precise they are.
+pub fn manifest_json(summary: &Summary, target: Option<f64>) -> String {
+    // Without a target nothing is met, but every reached precision is told.
+    let reached = summary.precision(target.unwrap_or(0.0));
+    let strategies: Vec<&str> = summary.strategies.iter().map(|s| s.name.as_str()).collect();
+    let met = !reached.iter().any(|r| matches!(r.precision, Precision::Unmet { .. }));
+    text(&Manifest {
+        version: env!("CARGO_PKG_VERSION"),
+        scenario: &summary.scenario,
+        digest: &summary.digest,
+        seed: summary.seed,
+        replications: summary.replications,
+        precision: ManifestPrecision {
+            target,
+            met: target.map(|_| met),
+            reached: reached.iter().map(|reached| headline(&strategies, reached)).collect(),
+        },
+        strategies,
+    })
+}
+
+#[derive(Serialize)]
+struct Manifest<'a> {
+    version: &'static str,
+    scenario: &'a str,
+    digest: &'a str,
+    seed: u64,
+    replications: usize,
+    strategies: Vec<&'a str>,
+    precision: ManifestPrecision<'a>,
+}
+
+/// How precise the headline numbers are: the larger side of each interval over the value.
+#[derive(Serialize)]
+struct ManifestPrecision<'a> {
+    target: Option<f64>,
+    met: Option<bool>,
+    reached: Vec<Headline<'a>>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Headline<'a> {
+    strategy: &'a str,
+    metric: String,
+    statistic: String,
+    half_width: Option<f64>,
+    exempt: Option<&'static str>,
+}
+
+fn headline<'a>(strategies: &[&'a str], reached: &Reached) -> Headline<'a> {
+    let (half_width, exempt) = match reached.precision {
+        Precision::Met { relative } => (Some(relative), None),
+        Precision::Unmet { relative } => (relative, None),
+        Precision::Exempt(why) => (None, Some(why)),
+    };
+    Headline {
+        strategy: strategies[reached.strategy],
+        metric: reached.metric.to_string(),
+        statistic: reached.statistic.to_string(),
+        half_width,
+        exempt: exempt.map(|why| match why {
+            Exemption::Zero => "zero",
+            Exemption::Censored => "censored",
+            Exemption::Constant => "constant",
+        }),
+    }
+}
+
+/// `summary.json`: everything in `summary.csv` and `differences.csv`, with what to know about it.
+pub fn summary_json(summary: &Summary) -> String {
+    let confidence = summary.confidence.level();
+    text(&Whole {
+        version: env!("CARGO_PKG_VERSION"),
+        scenario: &summary.scenario,
+        digest: &summary.digest,
+        seed: summary.seed,
+        replications: summary.replications,
+        horizon: summary.horizon.as_secs_f64(),
+        // 1 − 0.05 is not quite 0.95.
+        confidence: (confidence * 1e9).round() / 1e9,
+        deterministic: summary.deterministic,
+        strategies: summary.strategies.iter().map(strategy).collect(),
+        differences: summary.differences.iter().map(|d| difference(summary, d)).collect(),
+        notes: crate::report::table::notes(summary).iter().map(Note::of).collect(),
+    })
+}
+
+#[derive(Serialize)]
+struct Whole<'a> {
+    version: &'static str,
+    scenario: &'a str,
+    digest: &'a str,
+    seed: u64,
+    replications: usize,
+    horizon: f64,
+    confidence: f64,
+    deterministic: bool,
+    strategies: Vec<Strategy<'a>>,
+    differences: Vec<Paired<'a>>,
+    notes: Vec<Note>,
+}
+
+#[derive(Serialize)]
+struct Strategy<'a> {
+    strategy: &'a str,
+    members: u32,
+    outcomes: Ordered<Share>,
+    metrics: Ordered<Statistics>,
+}
+
+#[derive(Serialize)]
+struct Share {
+    replications: usize,
+    #[serde(flatten)]
+    share: Numbers,
+}
+
+#[derive(Serialize)]
+struct Statistics {
+    unit: &'static str,
+    censored: Option<usize>,
+    statistics: Ordered<Numbers>,
+    caveats: Vec<String>,
+}
+
+/// A value and its interval.
+#[derive(Serialize)]
+struct Numbers {
+    value: Number,
+    low: Number,
+    high: Number,
+    /// Cut-off runs count as the horizon (X5).
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    restricted: bool,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Paired<'a> {
+    strategy: &'a str,
+    reference: &'a str,
+    metric: String,
+    statistic: &'static str,
+    #[serde(flatten)]
+    mean: Numbers,
+    share_better: Numbers,
+    share_equal: f64,
+    variance_reduction: Option<f64>,
+    correlation: Option<f64>,
+    caveats: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct Note {
+    code: &'static str,
+    message: String,
+    hint: Option<String>,
+}
+
+impl Note {
+    fn of(note: &crate::error::Diagnostic) -> Self {
+        Self { code: note.code, message: note.message.clone(), hint: note.hint.clone() }
+    }
+}
+
+/// An object whose keys keep their order.
+struct Ordered<T>(Vec<(String, T)>);
+
+impl<T: Serialize> Serialize for Ordered<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(key, value)| (key, value)))
+    }
+}
+
+/// A number, `">horizon"`, or null where the sample is too small.
+struct Number(Bound);
+
+impl Serialize for Number {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0 {
+            Bound::Value(value) => serializer.serialize_f64(value),
+            Bound::BeyondHorizon => serializer.serialize_str(">horizon"),
+            Bound::Unbounded => serializer.serialize_none(),
+        }
+    }
+}
+
+fn strategy(strategy: &StrategySummary) -> Strategy<'_> {
+    let outcomes = strategy.outcomes.iter().map(|of| {
+        let share = numbers(&of.share, Unit::Share);
+        (of.end.word().to_owned(), Share { replications: of.replications, share })
+    });
+    let metrics = strategy.metrics.iter().map(|of| (of.metric.to_string(), statistics(of)));
+    Strategy {
+        strategy: &strategy.name,
+        members: strategy.members,
+        outcomes: Ordered(outcomes.collect()),
+        metrics: Ordered(metrics.collect()),
+    }
+}
+
+fn statistics(of: &MetricSummary) -> Statistics {
+    let unit = of.metric.unit();
+    let statistics = of.numbers.iter().map(|(name, e)| (name.to_string(), numbers(e, unit)));
+    Statistics {
+        unit: match unit {
+            Unit::Seconds => "seconds",
+            Unit::Count => "count",
+            Unit::Share => "share",
+        },
+        censored: can_be_censored(of.metric).then_some(of.numbers.censored),
+        statistics: Ordered(statistics.collect()),
+        caveats: of.numbers.caveats().iter().map(ToString::to_string).collect(),
+    }
+}
+
+fn numbers(estimate: &Estimate, unit: Unit) -> Numbers {
+    let rounded = |bound: Bound| {
+        Number(bound.value().map_or(bound, |value| Bound::Value(number(value, unit))))
+    };
+    let interval = estimate.interval;
+    Numbers {
+        value: rounded(estimate.value),
+        low: rounded(interval.map_or(Bound::Unbounded, |interval| interval.low)),
+        high: rounded(interval.map_or(Bound::Unbounded, |interval| interval.high)),
+        restricted: estimate.is_restricted(),
+    }
+}
+
+fn difference<'a>(summary: &'a Summary, of: &Difference) -> Paired<'a> {
+    let paired = &of.paired;
+    let mut caveats: Vec<Caveat> =
+        [&paired.mean, &paired.share_better].into_iter().flat_map(|e| e.caveats.clone()).collect();
+    caveats.sort_unstable();
+    caveats.dedup();
+    Paired {
+        strategy: &summary.strategies[of.strategy].name,
+        reference: &summary.strategies[of.reference].name,
+        metric: of.metric.to_string(),
+        statistic: "mean",
+        mean: numbers(&paired.mean, of.metric.unit()),
+        share_better: numbers(&paired.share_better, Unit::Share),
+        share_equal: paired.share_equal,
+        variance_reduction: paired.variance_reduction,
+        correlation: paired.correlation,
+        caveats: caveats.iter().map(ToString::to_string).collect(),
+    }
+}
+
+fn text(value: &impl Serialize) -> String {
+    let mut text = serde_json::to_string_pretty(value).expect("numbers and text are always JSON");
+    text.push('\n');
+    text
+}

@@ -1,0 +1,254 @@
+//! An experiment in numbers: what result files, charts and the terminal say of each strategy.
+
+use crate::experiment::{Experiment, Metric, Outcomes};
+use crate::sim::{End, Outcome};
+use crate::stats::{
+    self, Better, Bound, Confidence, Estimate, Interval, Level, PairedDifference, Precision,
+    Sample, Statistic, proportion,
+};
+use crate::time::Span;
+
+/// What must be precise under `--precision`, for every strategy (X6).
+pub const HEADLINES: [(Metric, Statistic); 4] = [
+    (Metric::Makespan, Statistic::Mean),
+    (Metric::Makespan, Statistic::Quantile(Level::P95)),
+    (Metric::TimeTo(90), Statistic::Quantile(Level::P50)),
+    (Metric::UpdatedMembers, Statistic::Mean),
+];
+
+/// What strategies are compared by, and which direction is better.
+pub const COMPARED: [(Metric, Better); 5] = [
+    (Metric::Makespan, Better::Smaller),
+    (Metric::TimeTo(90), Better::Smaller),
+    (Metric::TimeTo(99), Better::Smaller),
+    (Metric::UpdatedMembers, Better::Larger),
+    (Metric::FailedMembers, Better::Smaller),
+];
+
+/// All that is said about an experiment.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Summary {
+    /// The scenario's name.
+    pub scenario: String,
+    /// Its digest.
+    pub digest: String,
+    /// Its seed.
+    pub seed: u64,
+    /// Replications of each strategy that were made, at least 1.
+    pub replications: usize,
+    /// The scenario's horizon, at which what had not ended was cut off.
+    pub horizon: Span,
+    /// How sure the intervals are.
+    pub confidence: Confidence,
+    /// Whether replications draw no random number: then intervals are points.
+    pub deterministic: bool,
+    /// In the scenario's order.
+    pub strategies: Vec<StrategySummary>,
+    /// Every later strategy against the first, in order, each by [`COMPARED`].
+    pub differences: Vec<Difference>,
+}
+
+/// One strategy.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StrategySummary {
+    /// Its name.
+    pub name: String,
+    /// Members in its run.
+    pub members: u32,
+    /// Each of [`Metric::columns`].
+    pub metrics: Vec<MetricSummary>,
+    /// Each of [`End::ALL`].
+    pub outcomes: Vec<OutcomeShare>,
+}
+
+/// One metric of one strategy.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MetricSummary {
+    /// Which.
+    pub metric: Metric,
+    /// Its statistics.
+    pub numbers: stats::Summary,
+    /// The share of replications that the horizon cut off (X5).
+    pub censored: Estimate,
+}
+
+/// How many replications ended in one way.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OutcomeShare {
+    /// The way.
+    pub end: End,
+    /// Replications that ended so.
+    pub replications: usize,
+    /// Their share, with Wilson's interval.
+    pub share: Estimate,
+}
+
+/// One strategy against the first one, replication by replication.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Difference {
+    /// Index of the strategy.
+    pub strategy: usize,
+    /// Index of the strategy that it is compared with.
+    pub reference: usize,
+    /// By which metric.
+    pub metric: Metric,
+    /// Strategy less reference.
+    pub paired: PairedDifference,
+}
+
+/// How precise a headline number is.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reached {
+    /// Index of the strategy.
+    pub strategy: usize,
+    /// The metric.
+    pub metric: Metric,
+    /// Its statistic.
+    pub statistic: Statistic,
+    /// Whether the target is met.
+    pub precision: Precision,
+}
+
+/// One metric's observations in replication order.
+pub fn sample(outcomes: &[Outcome], metric: Metric, horizon: Span) -> Sample {
+    Sample::new(outcomes.iter().map(|outcome| metric.of(outcome, horizon)).collect())
+}
+
+impl Summary {
+    /// Summarises an experiment. `None` without replications.
+    pub fn of(
+        experiment: &Experiment<'_>,
+        outcomes: &Outcomes,
+        confidence: Confidence,
+    ) -> Option<Self> {
+        let (scenario, world) = (experiment.scenario, &experiment.world);
+        let teller = Teller {
+            horizon: scenario.horizon,
+            confidence,
+            deterministic: world.is_deterministic(),
+        };
+        let mut strategies = Vec::new();
+        for (plan, outcomes) in experiment.plans.iter().zip(&outcomes.by_strategy) {
+            strategies.push(teller.strategy(plan.strategy, outcomes)?);
+        }
+        Some(Self {
+            scenario: scenario.name.clone(),
+            digest: scenario.digest.clone(),
+            seed: scenario.seed,
+            replications: outcomes.by_strategy.first()?.len(),
+            horizon: scenario.horizon,
+            confidence,
+            deterministic: teller.deterministic,
+            strategies,
+            differences: teller.differences(&outcomes.by_strategy),
+        })
+    }
+
+    /// The difference of a later strategy to the first one.
+    pub fn difference(&self, strategy: usize, metric: Metric) -> Option<&Difference> {
+        self.differences.iter().find(|d| d.strategy == strategy && d.metric == metric)
+    }
+
+    /// How precise each headline number is, against a relative target such as 0.02 (X6).
+    pub fn precision(&self, target: f64) -> Vec<Reached> {
+        let mut reached = Vec::new();
+        for (index, strategy) in self.strategies.iter().enumerate() {
+            for (metric, statistic) in HEADLINES {
+                let estimate = strategy.estimate(metric, statistic);
+                let estimate = estimate.expect("headline numbers are in every summary");
+                let precision = stats::precision(estimate, target);
+                reached.push(Reached { strategy: index, metric, statistic, precision });
+            }
+        }
+        reached
+    }
+}
+
+impl StrategySummary {
+    /// The estimate of a metric that files show; `None` for others.
+    pub fn estimate(&self, metric: Metric, statistic: Statistic) -> Option<&Estimate> {
+        if let Metric::Outcome(end) = metric {
+            let share = self.outcomes.iter().find(|share| share.end == end);
+            return share.filter(|_| statistic == Statistic::Mean).map(|share| &share.share);
+        }
+        self.metric(metric)?.numbers.get(statistic)
+    }
+
+    /// One of the metrics.
+    pub fn metric(&self, metric: Metric) -> Option<&MetricSummary> {
+        self.metrics.iter().find(|summary| summary.metric == metric)
+    }
+
+    /// The mean of a metric, cut-off runs counted as the horizon.
+    pub fn mean(&self, metric: Metric) -> f64 {
+        let estimate = self.estimate(metric, Statistic::Mean);
+        estimate.and_then(|e| e.value.value()).expect("means of columns are numbers")
+    }
+}
+
+/// What all estimates share.
+struct Teller {
+    horizon: Span,
+    confidence: Confidence,
+    deterministic: bool,
+}
+
+impl Teller {
+    fn strategy(&self, name: &str, outcomes: &[Outcome]) -> Option<StrategySummary> {
+        let mut metrics = Vec::new();
+        for metric in Metric::columns() {
+            let sample = sample(outcomes, metric, self.horizon);
+            let numbers = if self.deterministic {
+                stats::Summary::certain(*sample.observations().first()?, sample.len())
+            } else {
+                stats::Summary::of(&sample, self.confidence)?
+            };
+            let censored = self.share(sample.censored(), sample.len())?;
+            metrics.push(MetricSummary { metric, numbers, censored });
+        }
+        let mut shares = Vec::new();
+        for end in End::ALL {
+            let replications = outcomes.iter().filter(|outcome| outcome.end == end).count();
+            let share = self.share(replications, outcomes.len())?;
+            shares.push(OutcomeShare { end, replications, share });
+        }
+        let members = outcomes.first()?.members;
+        Some(StrategySummary { name: name.to_owned(), members, metrics, outcomes: shares })
+    }
+
+    fn share(&self, part: usize, n: usize) -> Option<Estimate> {
+        let share = proportion(part, n, self.confidence)?;
+        match share.value {
+            Bound::Value(value) if self.deterministic => Some(Estimate::certain(value)),
+            _ => Some(share),
+        }
+    }
+
+    fn differences(&self, by_strategy: &[Vec<Outcome>]) -> Vec<Difference> {
+        let mut differences = Vec::new();
+        for (strategy, outcomes) in by_strategy.iter().enumerate().skip(1) {
+            for (metric, better) in COMPARED {
+                let this = sample(outcomes, metric, self.horizon);
+                let first = sample(&by_strategy[0], metric, self.horizon);
+                let paired = PairedDifference::of(&this, &first, better, self.confidence);
+                differences.extend(paired.map(|mut paired| {
+                    if self.deterministic {
+                        make_certain(&mut paired.mean);
+                        make_certain(&mut paired.share_better);
+                    }
+                    Difference { strategy, reference: 0, metric, paired }
+                }));
+            }
+        }
+        differences
+    }
+}
+
+/// Without luck one run says everything; what was cut off stays cut off.
+fn make_certain(estimate: &mut Estimate) {
+    let restricted = estimate.is_restricted();
+    estimate.interval = Some(Interval { low: estimate.value, high: estimate.value });
+    estimate.caveats.retain(|caveat| {
+        restricted && matches!(caveat, stats::Caveat::RestrictedDifference { .. })
+    });
+}

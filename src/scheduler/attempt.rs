@@ -1,0 +1,151 @@
+//! Trying members: whose turn it is, who is next, and what a trial comes to (section 4, R-B7).
+
+use crate::ids::{GroupId, MemberId, StageId};
+use crate::scheduler::pick::WindowNow;
+use crate::scheduler::plan::ids;
+use crate::scheduler::run::{Phase, Scheduler};
+use crate::scheduler::target::Trial;
+use crate::scheduler::{GroupOrder, Log, Node, Output, Reason, State};
+use crate::time::Timestamp;
+
+impl Scheduler<'_> {
+    /// Tries members of the current stage, as long as a slot is free in their group and stage.
+    pub(super) fn try_members(&mut self, log: &mut impl Log) {
+        if self.halted() || self.run_has_ended() || self.run.current >= self.stage_count() {
+            return;
+        }
+        let id = StageId(self.run.current);
+        if self.stages[id].phase != Phase::Members {
+            return;
+        }
+        let plan = &self.plan.stages[id];
+        let groups = plan.groups.end - plan.groups.start;
+        for group in ids::<GroupId>(&plan.groups) {
+            self.pass_edges(group);
+        }
+        // Passes over the groups that start nobody; stops after a whole round of them.
+        let mut idle = 0;
+        while idle < groups && self.stages[id].in_flight < plan.max_concurrency && !self.halted() {
+            let turn = match self.plan.update.group_order {
+                GroupOrder::RoundRobin => (self.stages[id].turn + idle) % groups,
+                GroupOrder::StrategyOrder => idle,
+                GroupOrder::Reverse => groups - 1 - idle,
+            };
+            if self.take_turn(GroupId(plan.groups.start + turn), log) {
+                self.stages[id].turn = (turn + 1) % groups;
+                idle = 0;
+            } else {
+                idle += 1;
+            }
+        }
+    }
+
+    pub(super) fn pass_edges(&mut self, id: GroupId) {
+        if self.groups[id].phase != Phase::Members {
+            return;
+        }
+        let (plan, members) = (&self.plan.groups[id], &self.members);
+        let is_pending =
+            |position: u32| members[plan.members[position as usize]].state == State::Pending;
+        self.candidates[id].pass_edges(self.plan, plan, &mut self.windows, self.now, is_pending);
+    }
+
+    /// A group's turn: its candidates in O2's order until one starts (R-B11). Says whether one did.
+    pub(super) fn take_turn(&mut self, id: GroupId, log: &mut impl Log) -> bool {
+        let plan = &self.plan.groups[id];
+        if self.groups[id].phase != Phase::Members {
+            return false;
+        }
+        while self.groups[id].in_flight < plan.max_concurrency && !self.halted() {
+            let Some(position) = self.candidates[id].first() else { return false };
+            self.candidates[id].remove(plan, position);
+            if self.try_member(id, plan.members[position as usize], log) {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Tries one member (R-B7, R-B8). Says whether its update started.
+    pub(super) fn try_member(&mut self, group: GroupId, id: MemberId, log: &mut impl Log) -> bool {
+        match self.trial(group, id) {
+            (Trial::Start, _) => {
+                self.start_update(group, id, log);
+                return true;
+            }
+            (Trial::Pending(reason), until) => self.make_pending(group, id, reason, until, log),
+            (Trial::Skipped(reason), _) => {
+                self.leave_waiting(group, id);
+                self.skip_member(group, id, reason, log);
+                self.unsettled = true;
+            }
+            (Trial::Failed(reason), _) => {
+                self.leave_waiting(group, id);
+                self.groups[group].open_members -= 1;
+                self.fail(id, reason, log);
+            }
+        }
+        self.judge_wanted = true;
+        false
+    }
+
+    /// What a trial of the member would come to now, and the announced opening.
+    pub(super) fn trial(&mut self, group: GroupId, id: MemberId) -> (Trial, Option<Timestamp>) {
+        let plan = &self.plan.groups[group];
+        let place = self.plan.places[id].expect("only members of the run are tried");
+        let cohort = &plan.cohorts[plan.cohort_of[place.position as usize] as usize];
+        if let Some(window) = cohort.window
+            && let WindowNow::Closed { opens } = self.windows.at(self.plan, window, self.now)
+        {
+            return (Trial::Pending(Reason::MaintenanceWindowClosed), opens);
+        }
+        (self.observed.trial(self.plan, id, self.now), None)
+    }
+
+    pub(super) fn start_update(&mut self, group: GroupId, id: MemberId, log: &mut impl Log) {
+        self.leave_waiting(group, id);
+        self.observed.start(self.plan, id);
+        self.run.in_flight += 1;
+        self.stages[self.plan.groups[group].stage].in_flight += 1;
+        self.groups[group].in_flight += 1;
+        let member = &mut self.members[id];
+        (member.reason, member.until) = (None, None);
+        let attempt = member.attempts;
+        member.attempts += 1;
+        self.judge_wanted = true;
+        self.go(Node::Member(id), State::Running, None, None, log);
+        self.out.push(Output::StartUpdate { member: id, attempt });
+    }
+
+    pub(super) fn make_pending(
+        &mut self,
+        group: GroupId,
+        id: MemberId,
+        reason: Reason,
+        until: Option<Timestamp>,
+        log: &mut impl Log,
+    ) {
+        let member = &mut self.members[id];
+        let news = member.reason != Some(reason) || member.until != until;
+        let pending = member.state == State::Pending;
+        (member.reason, member.until) = (Some(reason), until);
+        if !pending {
+            let position = self.plan.places[id].expect("only members of the run wait").position;
+            self.groups[group].pending_members += 1;
+            self.candidates[group].count_pending(&self.plan.groups[group], position, 1);
+        }
+        if !pending || news {
+            self.go(Node::Member(id), State::Pending, Some(reason), until, log);
+        }
+    }
+
+    /// A member is Pending no more.
+    pub(super) fn leave_waiting(&mut self, group: GroupId, id: MemberId) {
+        if self.members[id].state == State::Pending {
+            let position = self.plan.places[id].expect("only members of the run wait").position;
+            self.groups[group].pending_members -= 1;
+            self.candidates[group].count_pending(&self.plan.groups[group], position, -1);
+            self.members[id].until = None;
+        }
+    }
+}

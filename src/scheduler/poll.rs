@@ -1,0 +1,143 @@
+//! Polls: when Pending members are noticed, by arithmetic on the grid (O4, R-B2 to R-B6).
+
+use crate::ids::{GroupId, StageId};
+use crate::scheduler::State;
+use crate::scheduler::plan::ids;
+use crate::scheduler::run::{MemberStatus, Phase, Scheduler};
+use crate::scheduler::target::Trial;
+use crate::time::{Span, Timestamp};
+
+impl Scheduler<'_> {
+    /// Whether every instant is a poll (`pollInterval: 0`, R-B5).
+    pub(super) fn polls_always(&self) -> bool {
+        self.plan.update.poll_interval == Span::ZERO && !self.halted() && !self.run_has_ended()
+    }
+
+    /// The first grid point at or after an instant (R-B4).
+    pub(super) fn grid_from(&self, at: Timestamp) -> Timestamp {
+        let interval = self.plan.update.poll_interval.as_millis();
+        let start = self.run.times.started.expect("polls come after the start");
+        if interval == 0 || at <= start {
+            return at.max(start);
+        }
+        let steps = ((at - start).as_millis() + interval - 1) / interval;
+        start + Span::from_millis(steps * interval)
+    }
+
+    /// At a poll, a restart or a skip: notices Pending members and finds stale messages.
+    pub(super) fn poll_if_due(&mut self) {
+        let started = self.run.times.started.is_some();
+        if !started || self.halted() || self.run_has_ended() {
+            return;
+        }
+        let grid = self.now >= self.next_grid && {
+            let here = self.grid_from(self.now);
+            self.next_grid = if here == self.now {
+                self.grid_from(self.now + Span::from_millis(1))
+            } else {
+                here
+            };
+            here == self.now
+        };
+        if !grid && !self.look_now {
+            return;
+        }
+        self.look_now = false;
+        if self.support_ends.is_some_and(|ends| ends <= self.now) {
+            self.support_ends = None;
+            self.look_at_all();
+        }
+        if self.run.current < self.stage_count() {
+            for group in ids::<GroupId>(&self.plan.stages[StageId(self.run.current)].groups) {
+                if std::mem::take(&mut self.groups[group].look_now) || grid {
+                    self.look_at_group(group);
+                }
+            }
+        }
+    }
+
+    /// Notices the Pending members of a group whose window is open and whose target is there, and
+    /// makes those whose message is out of date candidates for this instant (R-B2, R-B12).
+    pub(super) fn look_at_group(&mut self, id: GroupId) {
+        if self.groups[id].phase != Phase::Members || self.groups[id].pending_members == 0 {
+            return;
+        }
+        self.pass_edges(id);
+        let plan = &self.plan.groups[id];
+        while let Some(cohort) = self.candidates[id].take_look() {
+            for position in &plan.cohorts[cohort].positions {
+                let member = plan.members[*position as usize];
+                let MemberStatus { state, reason, until, .. } = self.members[member];
+                if state != State::Pending || self.candidates[id].contains(plan, *position) {
+                    continue;
+                }
+                self.try_wanted = true;
+                match self.trial(id, member) {
+                    (Trial::Pending(now), opens) if reason == Some(now) && until == opens => {}
+                    (Trial::Pending(_), _) => {
+                        self.candidates[id].add_due(plan, *position);
+                        self.has_due = true;
+                    }
+                    _ => self.candidates[id].add(plan, *position),
+                }
+            }
+        }
+    }
+
+    /// Something about availability changed: the next poll looks at everybody.
+    pub(super) fn look_at_all(&mut self) {
+        if self.run.current < self.stage_count() {
+            for group in ids::<GroupId>(&self.plan.stages[StageId(self.run.current)].groups) {
+                self.candidates[group].look_at_all();
+            }
+            self.replan_poll();
+        }
+    }
+
+    /// All Pending members of a group may be tried at this instant (R-B6).
+    pub(super) fn look_now(&mut self, group: GroupId) {
+        self.candidates[group].look_at_all();
+        self.groups[group].look_now = true;
+        (self.look_now, self.try_wanted) = (true, true);
+    }
+
+    /// When the next poll can find anything: the grid after the next window edge or look. With
+    /// `pollInterval: 0` only openings make instants of their own (R-B5).
+    pub(super) fn replan_poll(&mut self) {
+        self.next_poll = None;
+        if self.run.times.started.is_none() || self.halted() || self.run_has_ended() {
+            return;
+        }
+        let stage = StageId(self.run.current);
+        let room = self.stages[stage].in_flight < self.plan.stages[stage].max_concurrency;
+        for id in ids::<GroupId>(&self.plan.stages[stage].groups) {
+            let (plan, group) = (&self.plan.groups[id], &self.groups[id]);
+            if group.phase != Phase::Members || group.pending_members == 0 {
+                continue;
+            }
+            let candidates = &self.candidates[id];
+            let earliest = if self.plan.update.poll_interval == Span::ZERO {
+                candidates.next_opening(self.plan, plan, &mut self.windows, self.now)
+            } else {
+                // Messages out of date can only be mended when a slot is free (R-B3).
+                let room = room && group.in_flight < plan.max_concurrency;
+                let look = candidates.wants_look() || (room && candidates.wants_mending());
+                let look = look.then_some(self.now);
+                let edge = candidates.next_edge();
+                let change = look.into_iter().chain(edge).chain(self.support_ends).min();
+                change.map(|at| self.grid_from(at.max(self.now)).max(self.next_grid))
+            };
+            self.next_poll = self.next_poll.into_iter().chain(earliest).min();
+        }
+    }
+
+    /// Ends the instant for candidates of this instant only.
+    pub(super) fn end_instant(&mut self) {
+        if !std::mem::take(&mut self.has_due) || self.run.current >= self.stage_count() {
+            return;
+        }
+        for id in ids::<GroupId>(&self.plan.stages[StageId(self.run.current)].groups) {
+            self.candidates[id].end_instant(&self.plan.groups[id]);
+        }
+    }
+}

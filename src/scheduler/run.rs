@@ -1,0 +1,505 @@
+//! The run: stages one after another, groups side by side, members tried, started and counted.
+
+use crate::fleet::{ImageVersion, KubernetesVersion, NodeImage};
+use crate::ids::{Column, GateId, GroupId, MemberId, StageId};
+use crate::scheduler::pick::{Candidates, WindowClock};
+use crate::scheduler::plan::Plan;
+use crate::scheduler::target::Observed;
+use crate::scheduler::{Event, Log, Node, NodeKind, Output, Reason, Record, State, Support, Wake};
+use crate::time::Timestamp;
+
+/// State and times of one node, as the status tree shows them (T11, R-C13).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Times {
+    /// When it left `NotStarted`.
+    pub started: Option<Timestamp>,
+    /// When it reached a final state; cleared when it is reopened.
+    pub completed: Option<Timestamp>,
+}
+
+pub(super) const NO_TIMES: Times = Times { started: None, completed: None };
+
+/// What the run as a whole has come to.
+#[derive(Debug, Clone, Copy)]
+pub struct RunStatus {
+    /// Its state.
+    pub state: State,
+    /// Its times.
+    pub times: Times,
+    /// Failed updates, ever (T5, R-D4).
+    pub failure_count: u32,
+    /// Updates in flight.
+    pub in_flight: u32,
+    /// The stage that is going on or comes next; past the last one when all have ended.
+    pub(super) current: u32,
+    /// Whether the run has been told to halt, and how it ends when nothing is in flight.
+    pub(super) halt: Option<State>,
+    /// Whether a halt was decided but not yet shown (it is shown after the endings, R-B15).
+    pub(super) halt_unshown: bool,
+}
+
+/// How far a stage or group has come, whatever its state shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Phase {
+    /// The run has not come to it.
+    NotReached,
+    /// It waits for its before-gates.
+    BeforeGates,
+    /// Its groups run; its members are tried.
+    Members,
+    /// It waits for its after-gates and its wait.
+    AfterGates,
+    /// It is over.
+    Ended,
+}
+
+/// What a stage has come to.
+#[derive(Debug, Clone, Copy)]
+pub struct StageStatus {
+    /// Its state.
+    pub state: State,
+    /// Its times.
+    pub times: Times,
+    /// Why it is Failed.
+    pub error: Option<Reason>,
+    /// Failed updates, ever.
+    pub failure_count: u32,
+    /// Updates in flight.
+    pub in_flight: u32,
+    pub(super) phase: Phase,
+    /// Failures since the last restart (R-D1).
+    pub(super) failures: u32,
+    /// A threshold was exceeded since the last restart.
+    pub(super) failed: bool,
+    /// A user skipped it (T9).
+    pub(super) skipped: bool,
+    /// A restart has reopened it: its next state is news, even if it is the old one.
+    pub(super) reopened: bool,
+    /// The group whose turn it is (R-B10), counted within the stage.
+    pub(super) turn: u32,
+}
+
+/// What a group has come to.
+#[derive(Debug, Clone, Copy)]
+pub struct GroupStatus {
+    /// Its state.
+    pub state: State,
+    /// Its times.
+    pub times: Times,
+    /// Why it is Failed.
+    pub error: Option<Reason>,
+    /// Failed updates, ever.
+    pub failure_count: u32,
+    /// Updates in flight.
+    pub in_flight: u32,
+    pub(super) phase: Phase,
+    pub(super) failures: u32,
+    pub(super) failed: bool,
+    pub(super) skipped: bool,
+    /// A restart has reopened it: its next state is news, even if it is the old one.
+    pub(super) reopened: bool,
+    /// Its Pending members are looked at now, whatever the grid says (R-B6).
+    pub(super) look_now: bool,
+    /// Members that have not ended.
+    pub(super) open_members: u32,
+    /// Members that are Pending.
+    pub(super) pending_members: u32,
+    /// Members that are Skipped.
+    pub(super) skipped_members: u32,
+}
+
+/// What a member has come to.
+#[derive(Debug, Clone, Copy)]
+pub struct MemberStatus {
+    /// Its state.
+    pub state: State,
+    /// Updates started.
+    pub attempts: u16,
+    /// Its times.
+    pub times: Times,
+    /// Why it is Pending, Skipped or Failed.
+    pub reason: Option<Reason>,
+    /// The announced opening, while it is Pending for its window.
+    pub until: Option<Timestamp>,
+}
+
+/// What a gate has come to.
+#[derive(Debug, Clone, Copy)]
+pub struct GateStatus {
+    /// Its state.
+    pub state: State,
+    /// Its times.
+    pub times: Times,
+    /// `absoluteStartTime`, once a scheduled start is reached (G6, R-F11).
+    pub absolute_start: Option<Timestamp>,
+}
+
+/// What an after-stage wait has come to.
+#[derive(Debug, Clone, Copy)]
+pub struct WaitStatus {
+    /// Its state.
+    pub state: State,
+    /// Its times.
+    pub times: Times,
+    pub(super) ends: Timestamp,
+}
+
+/// One update run: the state of everything in the plan.
+#[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each says that one kind of follow-up is wanted")]
+pub struct Scheduler<'p> {
+    pub(super) plan: &'p Plan<'p>,
+    pub(super) now: Timestamp,
+    pub(super) run: RunStatus,
+    pub(super) stages: Column<StageId, StageStatus>,
+    pub(super) groups: Column<GroupId, GroupStatus>,
+    pub(super) members: Column<MemberId, MemberStatus>,
+    pub(super) gates: Column<GateId, GateStatus>,
+    pub(super) waits: Column<StageId, WaitStatus>,
+    pub(super) candidates: Column<GroupId, Candidates>,
+    pub(super) windows: WindowClock,
+    pub(super) observed: Observed,
+    /// Endings and decisions whose consequences have not been drawn yet.
+    pub(super) unsettled: bool,
+    /// Somebody may be tried.
+    pub(super) try_wanted: bool,
+    /// Running and Pending may have changed since they were last judged.
+    pub(super) judge_wanted: bool,
+    /// Some groups' Pending members are looked at now, whatever the grid says.
+    pub(super) look_now: bool,
+    /// Some candidates are candidates for this instant only.
+    pub(super) has_due: bool,
+    /// The end of the target's support, while it is to come (U7).
+    pub(super) support_ends: Option<Timestamp>,
+    /// The first grid point that has not been polled.
+    pub(super) next_grid: Timestamp,
+    pub(super) next_poll: Option<Timestamp>,
+    pub(super) restarts: u32,
+    pub(super) approvals: u32,
+    pub(super) out: Vec<Output>,
+}
+
+impl<'p> Scheduler<'p> {
+    /// A run that has not started.
+    pub fn new(plan: &'p Plan<'p>) -> Self {
+        let mut scheduler = Self {
+            plan,
+            now: Timestamp::MIN,
+            run: RunStatus {
+                state: State::NotStarted,
+                times: NO_TIMES,
+                failure_count: 0,
+                in_flight: 0,
+                current: 0,
+                halt: None,
+                halt_unshown: false,
+            },
+            stages: Column::new(),
+            groups: Column::new(),
+            members: Column::new(),
+            gates: Column::new(),
+            waits: Column::new(),
+            candidates: plan.groups.iter().map(|_| Candidates::default()).collect(),
+            windows: WindowClock::default(),
+            observed: Observed::default(),
+            unsettled: false,
+            try_wanted: false,
+            judge_wanted: false,
+            look_now: false,
+            has_due: false,
+            support_ends: None,
+            next_grid: Timestamp::MAX,
+            next_poll: None,
+            restarts: 0,
+            approvals: 0,
+            out: Vec::new(),
+        };
+        scheduler.reset();
+        scheduler
+    }
+
+    /// Back to a run that has not started, keeping every allocation. Equals [`Scheduler::new`].
+    pub fn reset(&mut self) {
+        let plan = self.plan;
+        self.now = Timestamp::MIN;
+        self.run = RunStatus {
+            state: State::NotStarted,
+            times: NO_TIMES,
+            failure_count: 0,
+            in_flight: 0,
+            current: 0,
+            halt: None,
+            halt_unshown: false,
+        };
+        let stage = StageStatus {
+            state: State::NotStarted,
+            times: NO_TIMES,
+            error: None,
+            failure_count: 0,
+            in_flight: 0,
+            phase: Phase::NotReached,
+            failures: 0,
+            failed: false,
+            skipped: false,
+            reopened: false,
+            turn: 0,
+        };
+        self.stages.refill(plan.stages.len(), stage);
+        let group = GroupStatus {
+            state: State::NotStarted,
+            times: NO_TIMES,
+            error: None,
+            failure_count: 0,
+            in_flight: 0,
+            phase: Phase::NotReached,
+            failures: 0,
+            failed: false,
+            skipped: false,
+            reopened: false,
+            look_now: false,
+            open_members: 0,
+            pending_members: 0,
+            skipped_members: 0,
+        };
+        self.groups.refill(plan.groups.len(), group);
+        for id in plan.groups.ids() {
+            let members = plan.groups[id].members.len();
+            self.groups[id].open_members = u32::try_from(members).expect("members fit u32");
+            self.candidates[id].reset(&plan.groups[id]);
+        }
+        let member = MemberStatus {
+            state: State::NotStarted,
+            attempts: 0,
+            times: NO_TIMES,
+            reason: None,
+            until: None,
+        };
+        self.members.refill(plan.fleet.members.len(), member);
+        let gate = GateStatus { state: State::NotStarted, times: NO_TIMES, absolute_start: None };
+        self.gates.refill(plan.gates.len(), gate);
+        let wait = WaitStatus { state: State::NotStarted, times: NO_TIMES, ends: Timestamp::MAX };
+        self.waits.refill(plan.stages.len(), wait);
+        self.windows.reset(plan);
+        self.observed.reset(plan);
+        (self.unsettled, self.try_wanted, self.judge_wanted) = (false, false, false);
+        (self.look_now, self.has_due, self.support_ends) = (false, false, None);
+        (self.next_grid, self.next_poll) = (Timestamp::MAX, None);
+        (self.restarts, self.approvals) = (0, 0);
+        self.out.clear();
+    }
+
+    /// Learns, before the run starts, that a release reached a region at `at`. Releases must be
+    /// told in the order of time.
+    pub fn observe_release(
+        &mut self,
+        what: super::Released,
+        region: crate::ids::RegionId,
+        at: Timestamp,
+    ) {
+        self.observed.observe_release(self.plan, what, region, at);
+    }
+
+    /// Learns, before the run starts, what the nodes of a member's pool run.
+    pub fn observe_pool(&mut self, member: MemberId, pool: usize, version: ImageVersion) {
+        self.observed.observe_pool(member, pool, version);
+    }
+
+    /// Learns, before the run starts, until when the target Kubernetes version is supported (U7).
+    pub fn observe_support(&mut self, support: Support) {
+        self.support_ends = support.community_until;
+        self.observed.observe_support(support);
+    }
+
+    /// Takes one event at `now` and returns what the driver must do.
+    ///
+    /// The iterator borrows the scheduler: the next call cannot compile until it is gone.
+    #[must_use = "dropping the outputs loses them"]
+    pub fn handle(
+        &mut self,
+        now: Timestamp,
+        event: Event<'_>,
+        log: &mut impl Log,
+    ) -> std::vec::Drain<'_, Output> {
+        assert!(now >= self.now, "time ran backwards: {now} after {}", self.now);
+        assert!(
+            now == self.now || !self.unsettled,
+            "an instant was left unfinished at {}",
+            self.now
+        );
+        self.now = now;
+        match event {
+            Event::Started => self.start(log),
+            Event::UpdateCompleted(member) => self.end_update(member, None, log),
+            Event::UpdateFailed(member, code) => self.end_update(member, Some(code), log),
+            Event::Arrived(what, region) => {
+                if self.observed.observe_release(self.plan, what, region, now) {
+                    self.look_at_all();
+                }
+                self.try_wanted |= self.polls_always();
+            }
+            Event::PoolAdded(member, pool, version) => {
+                self.observed.add_pool(member, pool, version);
+                if let Some(place) = self.plan.places[member] {
+                    let group = &self.plan.groups[place.group];
+                    self.candidates[place.group].look_at_member(group, place.position);
+                    self.replan_poll();
+                }
+                self.try_wanted |= self.polls_always();
+            }
+            Event::Act(action) => {
+                self.fire_timers(log);
+                self.settle(log);
+                self.act(action, log);
+                self.settle(log);
+                self.try_wanted |= self.polls_always();
+            }
+            Event::Woke => self.woke(log),
+        }
+        self.out.drain(..)
+    }
+
+    /// When to call [`Scheduler::handle`] with [`Event::Woke`], and why.
+    pub fn next_wake(&self) -> Option<(Timestamp, Wake)> {
+        if self.unsettled || self.try_wanted || self.judge_wanted {
+            return Some((self.now, Wake::Now));
+        }
+        let poll = self.next_poll.map(|at| (at, Wake::Poll));
+        self.timers().chain(poll).min_by_key(|(at, _)| *at)
+    }
+
+    /// Woken: draw the consequences of this instant, try members, judge.
+    fn woke(&mut self, log: &mut impl Log) {
+        self.fire_timers(log);
+        self.settle(log);
+        let before = self.out.len();
+        self.poll_if_due();
+        while self.try_wanted {
+            self.try_wanted = false;
+            self.try_members(log);
+            self.settle(log);
+        }
+        // An update without length may end at this very instant: then it is not over yet (R-A6).
+        if self.out.len() > before {
+            self.judge_wanted = self.has_due || self.judges_differently();
+        } else {
+            self.end_instant();
+            self.judge(log);
+        }
+        self.replan_poll();
+    }
+
+    /// The run's state, times and counts.
+    pub fn run(&self) -> &RunStatus {
+        &self.run
+    }
+
+    /// What a stage has come to.
+    pub fn stage(&self, id: StageId) -> &StageStatus {
+        &self.stages[id]
+    }
+
+    /// What a group has come to.
+    pub fn group(&self, id: GroupId) -> &GroupStatus {
+        &self.groups[id]
+    }
+
+    /// What a member has come to.
+    pub fn member(&self, id: MemberId) -> &MemberStatus {
+        &self.members[id]
+    }
+
+    /// What a gate has come to.
+    pub fn gate(&self, id: GateId) -> &GateStatus {
+        &self.gates[id]
+    }
+
+    /// What a stage's wait has come to.
+    pub fn wait(&self, id: StageId) -> &WaitStatus {
+        &self.waits[id]
+    }
+
+    /// The plan that is carried out.
+    pub fn plan(&self) -> &'p Plan<'p> {
+        self.plan
+    }
+
+    /// The images of a member's pools now, in the pools' order.
+    pub fn images(&self, member: MemberId) -> impl Iterator<Item = NodeImage> + '_ {
+        self.observed.images_of(member)
+    }
+
+    /// What a running update brings to each pool of a member; `None` for pools left alone.
+    pub fn planned_images(
+        &self,
+        member: MemberId,
+    ) -> impl Iterator<Item = Option<ImageVersion>> + '_ {
+        self.observed.planned_of(member)
+    }
+
+    /// A member's Kubernetes version now.
+    pub fn kubernetes_version(&self, member: MemberId) -> Option<KubernetesVersion> {
+        self.observed.kubernetes_of(member)
+    }
+
+    /// The target images of the run: chosen (Consistent, from the run's start) or given (Custom).
+    pub fn target_images(&self) -> impl Iterator<Item = NodeImage> + '_ {
+        self.observed.targets()
+    }
+
+    /// How often people restarted the run.
+    pub fn restarts(&self) -> u32 {
+        self.restarts
+    }
+
+    /// How many gates people approved.
+    pub fn approvals(&self) -> u32 {
+        self.approvals
+    }
+
+    /// Changes a node's state, its times and the record; every change goes through here.
+    pub(super) fn go(
+        &mut self,
+        node: Node,
+        to: State,
+        reason: Option<Reason>,
+        until: Option<Timestamp>,
+        log: &mut impl Log,
+    ) {
+        let now = self.now;
+        let mut again = node.kind() == NodeKind::Member;
+        let (state, times) = match node {
+            Node::Run => (&mut self.run.state, &mut self.run.times),
+            Node::Stage(id) => {
+                let node = &mut self.stages[id];
+                again = std::mem::take(&mut node.reopened);
+                (&mut node.state, &mut node.times)
+            }
+            Node::Group(id) => {
+                let node = &mut self.groups[id];
+                again = std::mem::take(&mut node.reopened);
+                (&mut node.state, &mut node.times)
+            }
+            Node::Member(id) => {
+                let node = &mut self.members[id];
+                (&mut node.state, &mut node.times)
+            }
+            Node::Gate(id) => {
+                let node = &mut self.gates[id];
+                (&mut node.state, &mut node.times)
+            }
+            Node::Wait(id) => {
+                let node = &mut self.waits[id];
+                (&mut node.state, &mut node.times)
+            }
+        };
+        let from = *state;
+        assert!(
+            node.kind().may_go(from, to) || (again && from == to),
+            "{node:?}: no move from {from} to {to}"
+        );
+        *state = to;
+        times.started = times.started.or(Some(now));
+        times.completed = to.is_ended().then_some(now);
+        log.record(Record { time: now, node, from, to, reason, until });
+    }
+}

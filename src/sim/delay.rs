@@ -1,0 +1,403 @@
+//! Where the makespan went: every instant from the start to the end is charged to one cause.
+//!
+//! The path is followed through the stages: in each, the member that ended last (ties: the fleet's
+//! order) decides, then the gate or wait that ended the stage. An instant belongs to the first
+//! cause that applies, in the order of [`DelayCause::ALL`]'s priorities in `Path::cause_at`. Sums
+//! are exact in integer milliseconds.
+
+use crate::ids::{GateId, GroupId, MemberId, StageId};
+use crate::scheduler::{
+    MemberPlace, Node, NodeImageSelection, Plan, Record, Scheduler, State, Upgrade,
+};
+use crate::time::{Span, Timestamp};
+
+/// What an instant of the makespan is charged to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[expect(missing_docs, reason = "the causes name themselves")]
+pub enum DelayCause {
+    Updating,
+    Window,
+    Image,
+    Version,
+    Gate,
+    Wait,
+    Concurrency,
+    Poll,
+    Busy,
+    Failed,
+    Stopped,
+}
+
+impl DelayCause {
+    /// All causes, in the order in which results show them.
+    pub const ALL: [Self; 11] = [
+        Self::Updating,
+        Self::Window,
+        Self::Image,
+        Self::Version,
+        Self::Gate,
+        Self::Wait,
+        Self::Concurrency,
+        Self::Poll,
+        Self::Busy,
+        Self::Failed,
+        Self::Stopped,
+    ];
+
+    /// The word behind `delay.`.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Updating => "updating",
+            Self::Window => "window",
+            Self::Image => "image",
+            Self::Version => "version",
+            Self::Gate => "gate",
+            Self::Wait => "wait",
+            Self::Concurrency => "concurrency",
+            Self::Poll => "poll",
+            Self::Busy => "busy",
+            Self::Failed => "failed",
+            Self::Stopped => "stopped",
+        }
+    }
+}
+
+/// The split of one replication's makespan, by cause in the order of [`DelayCause::ALL`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Delays([Span; 11]);
+
+impl Delays {
+    /// What was charged to a cause.
+    pub const fn of(&self, cause: DelayCause) -> Span {
+        self.0[cause as usize]
+    }
+
+    /// Everything together: the makespan, or the horizon where it was cut off.
+    pub fn total(&self) -> Span {
+        self.0.iter().fold(Span::ZERO, |total, span| total + *span)
+    }
+}
+
+/// A stretch of time, half-open.
+#[derive(Debug, Clone, Copy)]
+struct Stretch {
+    from: Timestamp,
+    to: Timestamp,
+}
+
+impl Stretch {
+    fn contains(self, at: Timestamp) -> bool {
+        self.from <= at && at < self.to
+    }
+}
+
+/// The path through one stage: what is known of the member that decides it.
+#[derive(Debug, Default)]
+struct Path {
+    updating: Vec<Stretch>,
+    failed: Vec<Stretch>,
+    stopped: Vec<Stretch>,
+    gates: Vec<Stretch>,
+    wait: Vec<Stretch>,
+    /// When the member's window is closed.
+    closed: Vec<Stretch>,
+    image_from: Option<Timestamp>,
+    version_from: Option<Timestamp>,
+    /// When the member is Pending for something that is there, but not noticed.
+    unnoticed: Vec<Stretch>,
+    member_ends: Option<Timestamp>,
+}
+
+/// Splits the delays of one finished replication.
+pub(super) fn split(
+    scheduler: &Scheduler<'_>,
+    records: &[Record],
+    arrived: &dyn Fn(MemberId) -> Targets,
+    end: Timestamp,
+) -> Delays {
+    let plan = scheduler.plan();
+    let mut delays = Delays::default();
+    let Some(start) = scheduler.run().times.started else { return delays };
+    let finish = scheduler.run().times.completed.filter(|_| has_finished(scheduler)).unwrap_or(end);
+    let mut from = start;
+    for stage in plan.stages.ids() {
+        let ended = scheduler.stage(stage).times.completed.filter(|_| has_ended(scheduler, stage));
+        let to = ended.unwrap_or(finish).clamp(from, finish);
+        if from < to {
+            let path = Path::through(scheduler, records, stage, arrived, to);
+            path.charge(Stretch { from, to }, &mut delays);
+        }
+        from = to;
+        if ended.is_none() {
+            break;
+        }
+    }
+    // What is left when all stages have ended: a run that was stopped at its very end (R-C11).
+    if from < finish {
+        let mut path = Path::default();
+        path.halts(records, finish);
+        path.charge(Stretch { from, to: finish }, &mut delays);
+    }
+    delays
+}
+
+/// When a member's targets reached its region; `None` where none is wanted, the end of time where
+/// one never came.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Targets {
+    /// The last of its node images.
+    pub(super) image: Option<Timestamp>,
+    /// Its Kubernetes version.
+    pub(super) version: Option<Timestamp>,
+}
+
+impl Targets {
+    /// Whether an update of this plan can have to wait for a release at all.
+    pub(super) fn matter(plan: &Plan<'_>) -> bool {
+        plan.update.upgrade != Upgrade::NodeImageOnly
+            || plan.update.node_images != NodeImageSelection::Latest
+    }
+}
+
+fn has_finished(scheduler: &Scheduler<'_>) -> bool {
+    matches!(scheduler.run().state, State::Completed | State::Skipped)
+}
+
+fn has_ended(scheduler: &Scheduler<'_>, stage: StageId) -> bool {
+    matches!(scheduler.stage(stage).state, State::Completed | State::Skipped)
+}
+
+/// The member that decides a stage: the one that ended last, or, in a stage that has not ended,
+/// the first that is still open.
+fn decider(scheduler: &Scheduler<'_>, stage: StageId) -> Option<MemberId> {
+    let groups = &scheduler.plan().stages[stage].groups;
+    let members = groups.clone().flat_map(|group| &scheduler.plan().groups[GroupId(group)].members);
+    let open = |id: &&MemberId| !scheduler.member(**id).state.is_ended();
+    let ended = |id: &MemberId| scheduler.member(*id).times.completed;
+    if !has_ended(scheduler, stage)
+        && let Some(id) = members.clone().filter(open).min()
+    {
+        return Some(*id);
+    }
+    members.copied().max_by_key(|id| (ended(id), std::cmp::Reverse(*id)))
+}
+
+impl Path {
+    fn through(
+        scheduler: &Scheduler<'_>,
+        records: &[Record],
+        stage: StageId,
+        arrived: &dyn Fn(MemberId) -> Targets,
+        to: Timestamp,
+    ) -> Self {
+        let mut path = Self::default();
+        path.halts(records, to);
+        let decider = decider(scheduler, stage);
+        let place = decider.and_then(|id| scheduler.plan().places[id]);
+        path.gates_and_wait(scheduler, records, stage, place, to);
+        if let Some(id) = decider {
+            let member = scheduler.member(id);
+            path.member_ends = member.times.completed.filter(|_| member.state.is_ended());
+            path.updates(records, id, to);
+            if Targets::matter(scheduler.plan()) {
+                let targets = arrived(id);
+                (path.image_from, path.version_from) = (targets.image, targets.version);
+            }
+            path.windows(scheduler, records, id, to);
+        }
+        path
+    }
+
+    /// The stretches in which the run was halted.
+    fn halts(&mut self, records: &[Record], to: Timestamp) {
+        let (mut since, mut failed) = (None, false);
+        for record in records {
+            match (record.node, record.to) {
+                (Node::Run, State::Stopping | State::Stopped | State::Failed) => {
+                    since = since.or(Some(record.time));
+                    failed |= record.to == State::Failed;
+                }
+                (Node::Stage(_), State::Failed) => failed = true,
+                (Node::Run, State::Running) => {
+                    if let Some(from) = since.take() {
+                        self.halt(failed, Stretch { from, to: record.time });
+                    }
+                    failed = false;
+                }
+                _ => {}
+            }
+        }
+        if let Some(from) = since {
+            self.halt(failed, Stretch { from, to });
+        }
+    }
+
+    fn halt(&mut self, failed: bool, stretch: Stretch) {
+        if failed { self.failed.push(stretch) } else { self.stopped.push(stretch) }
+    }
+
+    /// The stretches in which a gate on the path was Pending, or the wait was running. While the
+    /// member is open only its own group's gates and the stage's count; behind it, all of them.
+    fn gates_and_wait(
+        &mut self,
+        scheduler: &Scheduler<'_>,
+        records: &[Record],
+        stage: StageId,
+        place: Option<MemberPlace>,
+        to: Timestamp,
+    ) {
+        let plan = scheduler.plan();
+        let of_stage = &plan.stages[stage];
+        let ends = place.and_then(|p| {
+            let id = plan.groups[p.group].members[p.position as usize];
+            scheduler.member(id).times.completed
+        });
+        for id in (of_stage.before_gates.start..of_stage.after_gates.end).map(GateId) {
+            let gate = scheduler.gate(id);
+            let Some(from) = pending_since(records, id) else { continue };
+            let until = gate.times.completed.unwrap_or(to);
+            let mine = plan.gates[id].group.is_none_or(|g| place.is_some_and(|p| p.group == g));
+            let from = if mine { from } else { from.max(ends.unwrap_or(to)) };
+            if from < until {
+                self.gates.push(Stretch { from, to: until });
+            }
+        }
+        let wait = scheduler.wait(stage);
+        let running = records
+            .iter()
+            .find(|record| record.node == Node::Wait(stage) && record.to == State::Running);
+        if let Some(record) = running {
+            let until = wait.times.completed.unwrap_or(to);
+            self.wait.push(Stretch { from: record.time, to: until });
+        }
+    }
+
+    fn updates(&mut self, records: &[Record], id: MemberId, to: Timestamp) {
+        let mut since = None;
+        for record in records.iter().filter(|record| record.node == Node::Member(id)) {
+            if record.to == State::Running {
+                since = Some(record.time);
+            } else if let Some(from) = since.take() {
+                self.updating.push(Stretch { from, to: record.time });
+            }
+        }
+        self.updating.extend(since.map(|from| Stretch { from, to }));
+    }
+
+    /// Closed windows, and what was open and there but not noticed.
+    fn windows(
+        &mut self,
+        scheduler: &Scheduler<'_>,
+        records: &[Record],
+        id: MemberId,
+        to: Timestamp,
+    ) {
+        let plan = scheduler.plan();
+        let start = scheduler.run().times.started.expect("the run has started");
+        let until = self.member_ends.unwrap_or(to);
+        let tried = records
+            .iter()
+            .find(|record| record.node == Node::Member(id) && record.to == State::Pending);
+        let there = self.image_from.max(self.version_from).unwrap_or(start);
+        let grid = |at: Timestamp| {
+            let interval = plan.update.poll_interval.as_millis();
+            if interval == 0 || at <= start {
+                return at;
+            }
+            start
+                + Span::from_millis(((at - start).as_millis() + interval - 1) / interval * interval)
+        };
+        let mut open = |from: Timestamp, close: Timestamp| {
+            if let Some(first) = tried {
+                let from = from.max(there).max(first.time);
+                let noticed = grid(from);
+                // A member tried while all was there was never unnoticed.
+                if from > first.time && from < close {
+                    self.unnoticed.push(Stretch { from, to: noticed.min(close) });
+                }
+            }
+        };
+        let Some(window) = Plan::window_of(plan.update, &plan.fleet.members[id]) else {
+            open(start, Timestamp::MAX);
+            return;
+        };
+        let mut closed_since = start;
+        for interval in &plan.intervals[window] {
+            if interval.open >= until {
+                break;
+            }
+            if closed_since < interval.open {
+                self.closed.push(Stretch { from: closed_since, to: interval.open });
+            }
+            open(interval.open, interval.close);
+            closed_since = interval.close;
+        }
+        if closed_since < until {
+            self.closed.push(Stretch { from: closed_since, to: until });
+        }
+    }
+
+    /// Charges every instant of a stretch.
+    fn charge(&self, stretch: Stretch, delays: &mut Delays) {
+        let lists = [
+            &self.updating,
+            &self.failed,
+            &self.stopped,
+            &self.gates,
+            &self.wait,
+            &self.closed,
+            &self.unnoticed,
+        ];
+        let mut cuts: Vec<Timestamp> = lists
+            .into_iter()
+            .flatten()
+            .flat_map(|stretch| [stretch.from, stretch.to])
+            .chain(self.image_from)
+            .chain(self.version_from)
+            .chain(self.member_ends)
+            .chain([stretch.from, stretch.to])
+            .filter(|at| stretch.from <= *at && *at <= stretch.to)
+            .collect();
+        cuts.sort_unstable();
+        cuts.dedup();
+        for pair in cuts.windows(2) {
+            let cause = self.cause_at(pair[0]);
+            delays.0[cause as usize] += pair[1] - pair[0];
+        }
+    }
+
+    /// The first cause that applies.
+    fn cause_at(&self, at: Timestamp) -> DelayCause {
+        let within = |list: &[Stretch]| list.iter().any(|stretch| stretch.contains(at));
+        let missing = |from: Option<Timestamp>| from.is_some_and(|from| at < from);
+        if within(&self.updating) {
+            DelayCause::Updating
+        } else if within(&self.failed) {
+            DelayCause::Failed
+        } else if within(&self.stopped) {
+            DelayCause::Stopped
+        } else if within(&self.gates) {
+            DelayCause::Gate
+        } else if within(&self.wait) {
+            DelayCause::Wait
+        } else if within(&self.closed) {
+            DelayCause::Window
+        } else if missing(self.image_from) {
+            DelayCause::Image
+        } else if missing(self.version_from) {
+            DelayCause::Version
+        } else if within(&self.unnoticed) {
+            DelayCause::Poll
+        } else {
+            DelayCause::Concurrency
+        }
+    }
+}
+
+/// When a gate was reached.
+fn pending_since(records: &[Record], id: GateId) -> Option<Timestamp> {
+    records
+        .iter()
+        .find(|record| record.node == Node::Gate(id) && record.to == State::Pending)
+        .map(|record| record.time)
+}

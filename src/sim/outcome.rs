@@ -1,0 +1,143 @@
+//! What one replication came to.
+
+use crate::scheduler::{Reason, Scheduler, State};
+use crate::sim::Delays;
+use crate::time::{Span, Timestamp};
+
+/// How a replication ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum End {
+    /// The run is Completed.
+    Completed,
+    /// The run is Skipped: nobody had anything to do.
+    Skipped,
+    /// The run is Failed, and nobody started it again before the horizon.
+    Failed,
+    /// The run is Stopped.
+    Stopped,
+    /// The run was still going on at the horizon.
+    Horizon,
+}
+
+impl End {
+    /// All ends, in the order in which results show them.
+    pub const ALL: [Self; 5] =
+        [Self::Completed, Self::Skipped, Self::Failed, Self::Stopped, Self::Horizon];
+
+    /// The word in results.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Completed => "Completed",
+            Self::Skipped => "Skipped",
+            Self::Failed => "Failed",
+            Self::Stopped => "Stopped",
+            Self::Horizon => "horizon",
+        }
+    }
+}
+
+/// One replication of one strategy.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Outcome {
+    /// How it ended.
+    pub end: End,
+    /// From the start to the run's final state; `None` when it never came (censored).
+    pub makespan: Option<Span>,
+    /// Members in the run.
+    pub members: u32,
+    /// Members that were updated.
+    pub updated: u32,
+    /// Members that are Failed.
+    pub failed: u32,
+    /// Members that are Skipped.
+    pub skipped: u32,
+    /// Members that are Pending, or in the middle of an update at the horizon.
+    pub pending: u32,
+    /// Members that were never tried.
+    pub not_started: u32,
+    /// Approvals that people gave.
+    pub approvals: u32,
+    /// Restarts by people.
+    pub restarts: u32,
+    /// When each member was done, ascending, in milliseconds from the start: Completed, or Skipped
+    /// because it was at or past the target.
+    pub done: Vec<i64>,
+    /// Where the makespan went; all zero unless [`crate::sim::Simulation::delays`] filled it in.
+    pub delays: Delays,
+}
+
+impl Outcome {
+    pub(super) fn of(scheduler: &Scheduler<'_>, start: Timestamp, horizon: Timestamp) -> Self {
+        let run = scheduler.run();
+        let end = match run.state {
+            State::Completed => End::Completed,
+            State::Skipped => End::Skipped,
+            State::Failed => End::Failed,
+            State::Stopped => End::Stopped,
+            State::NotStarted | State::Pending | State::Running | State::Stopping => End::Horizon,
+        };
+        let finished = matches!(end, End::Completed | End::Skipped);
+        let completed = run.times.completed.filter(|at| finished && *at <= horizon);
+        let mut outcome = Self {
+            end,
+            makespan: completed.map(|at| at - start),
+            members: scheduler.plan().size,
+            updated: 0,
+            failed: 0,
+            skipped: 0,
+            pending: 0,
+            not_started: 0,
+            approvals: scheduler.approvals(),
+            restarts: scheduler.restarts(),
+            done: Vec::with_capacity(scheduler.plan().size as usize),
+            delays: Delays::default(),
+        };
+        for id in scheduler.plan().groups.iter().flat_map(|group| &group.members) {
+            outcome.count(scheduler, *id, start);
+        }
+        outcome.done.sort_unstable();
+        outcome
+    }
+
+    fn count(&mut self, scheduler: &Scheduler<'_>, id: crate::ids::MemberId, start: Timestamp) {
+        let member = scheduler.member(id);
+        let at_target =
+            matches!(member.reason, Some(Reason::AlreadyAtTarget | Reason::TargetVersionOlder));
+        let done = match member.state {
+            State::Completed => {
+                self.updated += 1;
+                true
+            }
+            State::Skipped => {
+                self.skipped += 1;
+                at_target
+            }
+            State::Failed => {
+                self.failed += 1;
+                false
+            }
+            State::Pending | State::Running | State::Stopping | State::Stopped => {
+                self.pending += 1;
+                false
+            }
+            State::NotStarted => {
+                self.not_started += 1;
+                false
+            }
+        };
+        if done {
+            let at = member.times.completed.expect("members that are done have a time");
+            self.done.push((at - start).as_millis());
+        }
+    }
+
+    /// The first instant at which this share of the run's members is done; `None` when it never
+    /// was (censored).
+    pub fn time_to(&self, percent: u32) -> Option<Span> {
+        let needed = (u64::from(self.members) * u64::from(percent)).div_ceil(100);
+        match usize::try_from(needed).expect("members fit usize") {
+            0 => Some(Span::ZERO),
+            needed => self.done.get(needed - 1).copied().map(Span::from_millis),
+        }
+    }
+}

@@ -1,0 +1,460 @@
+//! The world: what is fixed for all replications ([`World`]) and what is true in one ([`Truth`]).
+
+use std::fmt;
+
+use crate::bits::Bits;
+use crate::fleet::{NodeImage, PoolImage, support};
+use crate::ids::{Column, GateId, MemberId, RegionId};
+use crate::quantiles::Quantiles;
+use crate::scenario::Scenario;
+use crate::scheduler::{
+    Action, Event, FailureCode, GatePath, NodeImageSelection, Plan, Released, Scheduler, Support,
+};
+use crate::sim::Notice;
+use crate::sim::delay::Targets;
+use crate::sim::draw::{Luck, Purpose, happens};
+use crate::sim::model::{DurationModel, FailureModel, ReleaseModel};
+use crate::sim::queue::{Happening, Queue};
+use crate::sim::releases::{Arrivals, Train, families_of};
+use crate::sim::script::{ScriptedUpdate, ScriptedUpdates, ScriptedVerb};
+use crate::time::{Span, Timestamp};
+
+/// No update of the models takes less (R-A8).
+const SHORTEST_UPDATE: i64 = Span::SECOND.as_millis();
+
+/// Everything about a scenario that all replications and strategies share, compiled for the loop.
+#[derive(Debug)]
+pub struct World<'s> {
+    scenario: &'s Scenario,
+    luck: Luck,
+    durations: Quantiles,
+    train: Option<Train>,
+    /// Scripted arrivals, by time.
+    arrivals: Vec<(Timestamp, Released, RegionId)>,
+    /// Scripted actions, one for each target of a skip, by time, then by file (R-K8).
+    actions: Vec<ScriptedStep<'s>>,
+    /// What failed updates report; 0 is `UpdateFailed`.
+    codes: Vec<String>,
+    approval_delay: Option<Quantiles>,
+    restart_delay: Option<Quantiles>,
+    support: Support,
+}
+
+/// One step of the script.
+#[derive(Debug)]
+struct ScriptedStep<'s> {
+    at: Timestamp,
+    step: Step<'s>,
+}
+
+#[derive(Debug)]
+enum Step<'s> {
+    Act(Action<'s>),
+    AddPool(MemberId, &'s crate::fleet::Pool, crate::fleet::ImageVersion),
+}
+
+impl<'s> World<'s> {
+    /// Compiles a scenario's world.
+    pub fn new(scenario: &'s Scenario) -> Self {
+        let DurationModel::Cluster(durations) = &scenario.world.durations;
+        let train = (scenario.script.releases.is_none()
+            && scenario.world.releases == ReleaseModel::Train)
+            .then(|| {
+                let families = families_of(&scenario.fleet);
+                let end = scenario.start + scenario.horizon;
+                Train::new(&families, &scenario.fleet.regions, scenario.start, end)
+            });
+        let world = &scenario.world;
+        Self {
+            scenario,
+            luck: Luck::new(scenario.seed),
+            durations: Quantiles::new(durations),
+            train,
+            arrivals: scripted_arrivals(scenario),
+            actions: scripted_actions(scenario),
+            codes: failure_codes(scenario.script.updates.as_ref()),
+            approval_delay: world.approvers.as_ref().map(|people| Quantiles::new(&people.delay)),
+            restart_delay: world.restarter.as_ref().map(|people| Quantiles::new(&people.after)),
+            support: support_of(scenario),
+        }
+    }
+
+    /// Where the clock begins.
+    pub fn start(&self) -> Timestamp {
+        self.scenario.start
+    }
+
+    /// The texts of failure codes.
+    pub fn codes(&self) -> &[String] {
+        &self.codes
+    }
+
+    /// Whether a replication draws no random number at all.
+    pub fn is_deterministic(&self) -> bool {
+        let script = &self.scenario.script;
+        script.updates.is_some()
+            && self.train.is_none()
+            && self.approval_delay.is_none()
+            && self.restart_delay.is_none()
+    }
+
+    pub(super) fn scripted(&self, number: u32) -> Event<'_> {
+        match &self.actions[number as usize].step {
+            Step::Act(action) => Event::Act(*action),
+            Step::AddPool(member, pool, version) => Event::PoolAdded(*member, pool, *version),
+        }
+    }
+
+    pub(super) fn restart(&self) -> Event<'_> {
+        Event::Act(Action::Start(self.scenario.world.restarter.as_ref().map(|who| who.restart)))
+    }
+
+    /// What was asked, for the line that says that it was refused.
+    pub(super) fn describe<'a>(&'a self, what: Happening, truth: &'a Truth) -> Described<'a> {
+        match what {
+            Happening::Scripted(number) => Described(Some(self.scripted(number))),
+            Happening::Approval(gate) => Described(Some(truth.approval(gate))),
+            Happening::Restart => Described(Some(self.restart())),
+            Happening::Start | Happening::UpdateEnds(..) | Happening::Arrival(..) => {
+                Described(None)
+            }
+            Happening::Wake => Described(None),
+        }
+    }
+}
+
+/// An action, as the script writes it.
+pub(super) struct Described<'a>(Option<Event<'a>>);
+
+impl fmt::Display for Described<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Some(Event::Act(Action::Approve(path))) => write!(f, "approve {path}"),
+            Some(Event::Act(Action::Complete(path))) => write!(f, "complete {path}"),
+            Some(Event::Act(Action::Stop)) => f.write_str("stop"),
+            Some(Event::Act(Action::Start(_))) => f.write_str("start"),
+            Some(Event::Act(Action::Skip(target))) => write!(f, "skip {target}"),
+            _ => f.write_str("nothing"),
+        }
+    }
+}
+
+fn scripted_arrivals(scenario: &Scenario) -> Vec<(Timestamp, Released, RegionId)> {
+    let mut arrivals = Vec::new();
+    for release in scenario.script.releases.iter().flatten() {
+        for region in scenario.fleet.regions.ids() {
+            let named = release.regions.iter().find(|(name, _)| *name == region);
+            let at = named.map(|(_, at)| *at).or(release.everywhere_else);
+            arrivals.extend(at.map(|at| (at, release.what, region)));
+        }
+    }
+    arrivals.sort_by_key(|(at, _, _)| *at);
+    arrivals
+}
+
+fn scripted_actions(scenario: &Scenario) -> Vec<ScriptedStep<'_>> {
+    let mut steps = Vec::new();
+    for action in scenario.script.actions.iter().flatten() {
+        let at = scenario.start + action.at;
+        let mut push = |step| steps.push(ScriptedStep { at, step });
+        match &action.action {
+            ScriptedVerb::Approve(path) => push(Step::Act(Action::Approve(path))),
+            ScriptedVerb::Complete(path) => push(Step::Act(Action::Complete(path))),
+            ScriptedVerb::Stop => push(Step::Act(Action::Stop)),
+            ScriptedVerb::Start(kind) => push(Step::Act(Action::Start(*kind))),
+            ScriptedVerb::Skip(targets) => {
+                for target in targets {
+                    push(Step::Act(Action::Skip(target)));
+                }
+            }
+            ScriptedVerb::AddPool(member, pool) => {
+                let version = match pool.image {
+                    PoolImage::Exactly(image) => image.version,
+                    PoolImage::Behind { .. } => crate::fleet::ImageVersion::OLDEST,
+                };
+                push(Step::AddPool(*member, pool, version));
+            }
+        }
+    }
+    steps.sort_by_key(|step| step.at);
+    steps
+}
+
+/// All codes that scripted updates fail with, behind `UpdateFailed`, the code of drawn failures.
+fn failure_codes(updates: Option<&ScriptedUpdates>) -> Vec<String> {
+    let mut codes = vec!["UpdateFailed".to_owned()];
+    for update in updates.iter().flat_map(|u| u.by_member.values().chain([&u.rest])).flatten() {
+        codes.extend(
+            update.fails.iter().filter(|code| !codes.contains(code)).cloned().collect::<Vec<_>>(),
+        );
+    }
+    codes
+}
+
+/// Until when the update's Kubernetes version is supported (R-I12): the script outranks the table.
+fn support_of(scenario: &Scenario) -> Support {
+    let Some(target) = scenario.update.upgrade.kubernetes_version() else {
+        return Support::default();
+    };
+    let scripted = scenario
+        .script
+        .releases
+        .iter()
+        .flatten()
+        .find(|release| release.what == Released::Kubernetes(target))
+        .and_then(|release| release.support_until);
+    Support { community_until: scripted.or_else(|| support::community_support_ends(target)) }
+}
+
+/// What is true in one replication; the scheduler learns of it only when it happens.
+#[derive(Debug)]
+pub(super) struct Truth {
+    replication: u32,
+    luck: Luck,
+    /// How long each member's first attempt takes, in milliseconds.
+    first_durations: Column<MemberId, i64>,
+    /// Whose first attempt fails.
+    first_failures: Bits,
+    arrivals: Arrivals,
+    next_arrival: usize,
+    next_action: usize,
+    restarts: u32,
+    /// How an approver names each gate of the plan.
+    gate_paths: Column<GateId, GatePath>,
+}
+
+impl Truth {
+    pub(super) fn new(world: &World<'_>, plan: &Plan<'_>) -> Self {
+        let path = |id| {
+            let gate = &plan.gates[id];
+            let owner = match gate.group {
+                Some(group) => &plan.groups[group].name,
+                None => &plan.stages[gate.stage].name,
+            };
+            GatePath {
+                scope: gate.scope(),
+                name: owner.clone(),
+                timing: gate.timing,
+                display_name: gate.display_name.clone(),
+            }
+        };
+        Self {
+            replication: 0,
+            luck: world.luck,
+            first_durations: Column::new(),
+            first_failures: Bits::default(),
+            arrivals: Arrivals::default(),
+            next_arrival: 0,
+            next_action: 0,
+            restarts: 0,
+            gate_paths: plan.gates.ids().map(path).collect(),
+        }
+    }
+
+    /// Draws the luck of a replication and tells the scheduler what holds at the start.
+    pub(super) fn draw(
+        &mut self,
+        world: &World<'_>,
+        replication: u32,
+        scheduler: &mut Scheduler<'_>,
+    ) {
+        self.replication = replication;
+        (self.next_arrival, self.next_action, self.restarts) = (0, 0, 0);
+        self.draw_updates(world);
+        if let Some(train) = &world.train {
+            train.draw(&world.luck, replication, &mut self.arrivals);
+        }
+        while let Some((at, what, region)) = self.arrival(world, self.next_arrival) {
+            if at > world.start() {
+                break;
+            }
+            scheduler.observe_release(what, region, at);
+            self.next_arrival += 1;
+        }
+        scheduler.observe_support(world.support);
+        self.place_pools(world, scheduler);
+    }
+
+    fn draw_updates(&mut self, world: &World<'_>) {
+        let scenario = world.scenario;
+        if scenario.script.updates.is_some() {
+            return;
+        }
+        let members = scenario.fleet.members.len();
+        self.first_durations.refill(members, 0);
+        self.first_failures.reset(members);
+        let durations = world.luck.sequence(self.replication, Purpose::Duration, 0);
+        for (takes, bits) in self.first_durations.iter_mut().zip(durations) {
+            *takes = world.durations.millis(bits, SHORTEST_UPDATE);
+        }
+        if let Some(FailureModel { probability, .. }) = scenario.world.failures {
+            let failures = world.luck.sequence(self.replication, Purpose::Failure, 0);
+            for (member, bits) in scenario.fleet.members.ids().zip(failures) {
+                if happens(bits, probability) {
+                    self.first_failures.insert(member.0);
+                }
+            }
+        }
+    }
+
+    /// Pools that are some versions behind their region get the version that this means here.
+    fn place_pools(&self, world: &World<'_>, scheduler: &mut Scheduler<'_>) {
+        for (id, member) in world.scenario.fleet.members.iter_with_ids() {
+            for (index, pool) in member.pools.iter().enumerate() {
+                let PoolImage::Behind { family, versions } = pool.image else { continue };
+                let (region, start) = (member.region, world.start());
+                if let Some(version) = self.arrivals.newest_at(family, region, start, versions) {
+                    scheduler.observe_pool(id, index, version);
+                }
+            }
+        }
+    }
+
+    fn arrival(&self, world: &World<'_>, number: usize) -> Option<(Timestamp, Released, RegionId)> {
+        if world.train.is_none() {
+            return world.arrivals.get(number).copied();
+        }
+        self.arrivals.arrivals.get(number).map(|arrival| {
+            let image = self.arrivals.releases[arrival.release as usize].image;
+            (arrival.at, Released::NodeImage(image), arrival.region)
+        })
+    }
+
+    /// When something happens next.
+    pub(super) fn next_happening(&self, world: &World<'_>, queue: &Queue) -> Option<Timestamp> {
+        let arrival = self.arrival(world, self.next_arrival).map(|(at, _, _)| at);
+        let action = world.actions.get(self.next_action).map(|step| step.at);
+        let queued = queue.peek().map(|(at, _)| at);
+        arrival.into_iter().chain(action).chain(queued).min()
+    }
+
+    /// Takes what happens next: endings before arrivals, arrivals before the script, the script
+    /// before other people (R-A1).
+    pub(super) fn take_happening(&mut self, world: &World<'_>, queue: &mut Queue) -> Happening {
+        let now = self.next_happening(world, queue).expect("something happens next");
+        if queue.peek() == Some((now, true)) {
+            return queue.pop().expect("the queue was peeked at");
+        }
+        if let Some((at, what, region)) = self.arrival(world, self.next_arrival)
+            && at == now
+        {
+            self.next_arrival += 1;
+            return Happening::Arrival(what, region);
+        }
+        if world.actions.get(self.next_action).is_some_and(|step| step.at == now) {
+            self.next_action += 1;
+            let number = u32::try_from(self.next_action - 1).expect("actions fit u32");
+            return Happening::Scripted(number);
+        }
+        queue.pop().expect("nothing else happens now")
+    }
+
+    /// When the targets of a member's update reached its region.
+    pub(super) fn targets_of(
+        &self,
+        world: &World<'_>,
+        scheduler: &Scheduler<'_>,
+        member: MemberId,
+    ) -> Targets {
+        let (plan, facts) = (scheduler.plan(), &world.scenario.fleet.members[member]);
+        let arrives = |what: Released| {
+            let mut all = (0..).map_while(|number| self.arrival(world, number));
+            let found =
+                all.find(|(_, released, region)| *released == what && *region == facts.region);
+            found.map_or(Timestamp::MAX, |(at, _, _)| at)
+        };
+        let families =
+            |image: &NodeImage| facts.pools.iter().any(|pool| pool.image.family() == image.family);
+        let latest = plan.update.node_images == NodeImageSelection::Latest;
+        let images = scheduler.target_images().filter(|_| !latest).filter(families);
+        Targets {
+            image: images.map(|image| arrives(Released::NodeImage(image))).max(),
+            version: plan
+                .update
+                .upgrade
+                .kubernetes_version()
+                .map(|version| arrives(Released::Kubernetes(version))),
+        }
+    }
+
+    pub(super) fn is_script_done(&self, world: &World<'_>) -> bool {
+        self.next_action == world.actions.len()
+    }
+
+    /// How long a member's attempt takes, and whether it fails (W4, W6, R-I17, R-K6).
+    pub(super) fn update(
+        &self,
+        world: &World<'_>,
+        member: MemberId,
+        attempt: u16,
+    ) -> (Span, Option<FailureCode>) {
+        if let Some(script) = &world.scenario.script.updates {
+            let ScriptedUpdate { takes, fails } = script.attempt(member, attempt);
+            let code = fails.as_ref().map(|text| {
+                let number = world.codes.iter().position(|code| code == text);
+                let number = number.expect("all scripted codes are known");
+                FailureCode(u16::try_from(number).expect("codes fit u16"))
+            });
+            return (*takes, code);
+        }
+        let index = member.0;
+        let takes = if attempt == 0 {
+            self.first_durations[member]
+        } else {
+            let bits = self.luck.at(self.replication, Purpose::Duration, attempt, index);
+            world.durations.millis(bits, SHORTEST_UPDATE)
+        };
+        let fails =
+            self.first_failures.contains(index) && (attempt == 0 || !self.clears(world, index));
+        (Span::from_millis(takes), fails.then_some(FailureCode::default()))
+    }
+
+    /// Whether the failures of a member are transient: the next attempt succeeds (W6).
+    fn clears(&self, world: &World<'_>, index: u32) -> bool {
+        let bits = self.luck.at(self.replication, Purpose::FailureKind, 0, index);
+        world.scenario.world.failures.is_some_and(|model| happens(bits, model.transient))
+    }
+
+    pub(super) fn approval(&self, gate: GateId) -> Event<'_> {
+        Event::Act(Action::Approve(&self.gate_paths[gate]))
+    }
+
+    /// People react to what they are told.
+    pub(super) fn react(
+        &mut self,
+        world: &World<'_>,
+        now: Timestamp,
+        notice: Notice,
+        queue: &mut Queue,
+    ) {
+        let people = &world.scenario.world;
+        match notice {
+            Notice::GatePending(gate) => {
+                if let (Some(who), Some(delay)) = (&people.approvers, &world.approval_delay) {
+                    let bits = self.luck.at(self.replication, Purpose::ApprovalDelay, 0, gate.0);
+                    let delay = Span::from_millis(delay.millis(bits, 0));
+                    queue.push(who.working_time_after(now, delay), Happening::Approval(gate));
+                }
+            }
+            Notice::RunFailed => {
+                if let (Some(who), Some(delay)) = (&people.restarter, &world.restart_delay)
+                    && self.restarts < who.at_most
+                {
+                    let number = self.restarts;
+                    self.restarts += 1;
+                    let bits = self.luck.at(self.replication, Purpose::RestartDelay, 0, number);
+                    queue.push(now + Span::from_millis(delay.millis(bits, 0)), Happening::Restart);
+                }
+            }
+        }
+    }
+}
+
+impl ScriptedUpdates {
+    /// The entry of a member's attempt: its own list or `*`, the last entry repeating (R-K6).
+    fn attempt(&self, member: MemberId, attempt: u16) -> &ScriptedUpdate {
+        let entries = self.by_member.get(&member).unwrap_or(&self.rest);
+        let last = entries.len().checked_sub(1).expect("every member of the run has an entry");
+        &entries[usize::from(attempt).min(last)]
+    }
+}
