@@ -169,15 +169,13 @@ fn statistic(field: &Field<'_>) -> Option<Statistic> {
     let percent =
         text.strip_prefix('p').filter(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
     let percent = percent.and_then(|rest| rest.parse::<f64>().ok());
-    match percent.filter(|percent| *percent > 0.0 && *percent < 100.0) {
-        Some(percent) => Some(Statistic::Quantile(percent / 100.0)),
-        None => {
-            field
-                .fail("unknown-statistic", format!("`{text}` is not a statistic"))
-                .hint("write mean, or a quantile such as p50, p95 or p99.9");
-            None
-        }
+    let percent = percent.filter(|percent| *percent > 0.0 && *percent < 100.0);
+    if percent.is_none() {
+        field
+            .fail("unknown-statistic", format!("`{text}` is not a statistic"))
+            .hint("write mean, or a quantile such as p50, p95 or p99.9");
     }
+    percent.map(|percent| Statistic::Quantile(percent / 100.0))
 }
 
 fn bound(map: &Map<'_>, kind: Option<MetricKind>, strategies: &[Strategy]) -> Option<Bound> {

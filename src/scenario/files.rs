@@ -37,7 +37,7 @@ impl<'a> Loader<'a> {
     /// SHA-256 over the scenario and every file, in the order of reading; hexadecimal.
     pub(super) fn digest(&self) -> String {
         let bytes = self.digest.borrow().clone().finalize();
-        bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+        bytes.iter().fold(String::new(), |hex, byte| hex + &format!("{byte:02x}"))
     }
 
     /// The text of the file that a key names, with its number for places.
@@ -212,10 +212,10 @@ fn join(builder: &mut Builder<'_>, member: &Node, printed: &Printed) {
     let name = text(member, "name").unwrap_or_default();
     let id = text(member, "clusterResourceId").unwrap_or_default().to_lowercase();
     let Some(cluster) = printed.clusters.get(&id) else {
-        builder
-            .notes
-            .error(member.at, "fleet-files", format!("the cluster of member `{name}` is in none of the files"))
-            .hint("add what `az aks list -o json` prints to fleet.files: regions and pools come from there");
+        let message = format!("the cluster of member `{name}` is in none of the files");
+        builder.notes.error(member.at, "fleet-files", message).hint(
+            "regions and pools come from the clusters: add what `az aks list -o json` prints",
+        );
         return;
     };
     let node = member_node(member, Some(member), cluster, &id, printed);

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use super::access::{Field, Map, Notes, nearest};
 use super::files::Loader;
 use super::tree::{Node, Spot, Value};
-use super::{population, regions, window};
+use super::{population, window};
 use crate::calendar::{MaintenanceWindow, Window};
 use crate::fleet::{
     Amount, Fleet, KubernetesVersion, Member, NodeDisruptionPolicy, NodeImage, OsType, Pool,
-    PoolImage, PoolMode, PowerState, UndrainableNodeBehavior,
+    PoolImage, PoolMode, PowerState, UndrainableNodeBehavior, regions,
 };
 use crate::ids::{Column, FamilyId, Id, MemberId, RegionId, WindowId};
 use crate::scheduler::ServiceLimits;
@@ -219,12 +219,10 @@ impl<'a> Builder<'a> {
     pub(super) fn known_region(&mut self, field: &Field<'_>) -> Option<RegionId> {
         let name = field.filled_text()?;
         let scripted = self.scripted.everywhere || self.scripted.named.contains(&name);
-        if !scripted && !regions::is_known(name) {
-            let squeezed: String =
-                name.chars().filter(|c| c.is_alphanumeric()).collect::<String>().to_lowercase();
+        if !scripted && regions::find(name).is_none() {
             let noted = field.fail("unknown-region", format!("`{name}` is not a region"));
-            match nearest(&squeezed, regions::names()) {
-                Some(near) => noted.hint(format!("did you mean `{near}`?")),
+            match regions::nearest(name) {
+                Some(near) => noted.hint(format!("did you mean `{}`?", near.name)),
                 None => noted.hint(
                     "write its programmatic name, such as westeurope; a region of your own must be \
                      named in `script.releases`",
@@ -397,10 +395,8 @@ impl<'a> Builder<'a> {
             None => Some(self.default_image(written, 1)),
         };
         let image = image.unwrap_or_else(|| self.default_image(written, 1));
-        let by_family = match self.fleet.families[image.family()].starts_with("AKSWindows") {
-            true => OsType::Windows,
-            false => OsType::Linux,
-        };
+        let is_windows = self.fleet.families[image.family()].starts_with("AKSWindows");
+        let by_family = if is_windows { OsType::Windows } else { OsType::Linux };
         if written.is_some_and(|written| written != by_family) {
             let family = &self.fleet.families[image.family()];
             let message = format!("`{family}` is an image of the other osType");

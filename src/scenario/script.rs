@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::access::{Field, Map};
+use super::access::Field;
 use super::members::{Builder, ScriptedRegions, kubernetes};
 use super::tree::{Node, Spot, Value};
 use super::update::RESTARTS;
-use crate::scheduler::Restart;
+use crate::fleet::regions;
 use crate::sim::script::{
     GatePath, GateScope, GateTiming, Released, Script, ScriptedAction, ScriptedRelease,
     ScriptedUpdate, ScriptedUpdates, ScriptedVerb, SkipTarget,
@@ -19,7 +19,7 @@ const ACTION: &[&str] = &["at", "approve", "stop", "start", "skip", "complete", 
 const RELEASE: &[&str] = &["nodeImage", "kubernetesVersion", "regions", "supportUntil", "ltsUntil"];
 
 /// The regions that the releases of a script name; looked up before the fleet is read.
-pub(super) fn regions(script: Option<&Node>) -> ScriptedRegions<'_> {
+pub(super) fn scripted_regions(script: Option<&Node>) -> ScriptedRegions<'_> {
     let releases = script.and_then(|script| script.get("releases")).filter(|node| !node.is_null());
     let mut regions = ScriptedRegions { scripted: releases.is_some(), ..Default::default() };
     let Some(Value::List(items)) = releases.map(|node| &node.value) else { return regions };
@@ -140,11 +140,11 @@ fn release(field: &Field<'_>, builder: &mut Builder<'_>) -> Option<ScriptedRelea
             continue;
         }
         let region = builder.region(&entry.key);
-        if !super::regions::is_known(&entry.key) && !builder.is_inhabited(region) {
+        if regions::find(&entry.key).is_none() && !builder.is_inhabited(region) {
             let message = format!("`{}` is not a region, and no member is there", entry.key);
             let noted = field.notes.warning(entry.at, "unknown-region", message);
-            match super::access::nearest(&entry.key, super::regions::names()) {
-                Some(near) => noted.hint(format!("did you mean `{near}`?")),
+            match regions::nearest(&entry.key) {
+                Some(near) => noted.hint(format!("did you mean `{}`?", near.name)),
                 None => noted.hint("write its programmatic name, such as westeurope"),
             }
         }
@@ -162,8 +162,11 @@ fn actions(field: &Field<'_>, builder: &mut Builder<'_>, horizon: Span) -> Vec<S
         let mut given = VERBS.iter().filter_map(|verb| map.get(verb));
         let (first, second) = (given.next(), given.next());
         let Some(verb) = first else {
-            item.fail("R-K8", "an action needs a verb")
-                .hint(format!("the verbs are {}", VERBS.join(", ")));
+            // An unknown verb was reported as an unknown key.
+            if map.has_only_known_keys() {
+                item.fail("R-K8", "an action needs a verb")
+                    .hint(format!("the verbs are {}", VERBS.join(", ")));
+            }
             continue;
         };
         if let Some(other) = second {
@@ -192,7 +195,7 @@ fn action(verb: &Field<'_>, builder: &mut Builder<'_>) -> Option<ScriptedVerb> {
         "approve" => gate_path(verb).map(ScriptedVerb::Approve),
         "complete" => gate_path(verb).map(ScriptedVerb::Complete),
         "stop" => only_true(verb).map(|()| ScriptedVerb::Stop),
-        "start" => start(verb).map(ScriptedVerb::Start),
+        "start" => start(verb),
         "skip" => skip(verb).map(ScriptedVerb::Skip),
         _ => {
             let map = verb.map("an addPool", &["member", "pool"])?;
@@ -222,12 +225,12 @@ fn only_true(verb: &Field<'_>) -> Option<()> {
 }
 
 /// `start: true`, or `start: {restart: retryFailed}` (R-D13).
-fn start(verb: &Field<'_>) -> Option<Option<Restart>> {
+fn start(verb: &Field<'_>) -> Option<ScriptedVerb> {
     if matches!(verb.node.value, Value::Map(_)) {
-        let map: Map<'_> = verb.map("a start", &["restart"])?;
-        return map.need("restart")?.word(RESTARTS).map(Some);
+        let restart = verb.map("a start", &["restart"])?.need("restart")?.word(RESTARTS)?;
+        return Some(ScriptedVerb::Start(Some(restart)));
     }
-    only_true(verb).map(|()| None)
+    only_true(verb).map(|()| ScriptedVerb::Start(None))
 }
 
 /// `stage:NAME/before|after`, `group:NAME/before|after`, perhaps `/DISPLAYNAME` (R-K9).
@@ -237,7 +240,7 @@ fn gate_path(field: &Field<'_>) -> Option<GatePath> {
     if path.is_none() {
         field
             .fail("gate", format!("`{text}` does not name a gate"))
-            .hint("write stage:NAME/before, group:NAME/after, or with a name: stage:NAME/before/DISPLAYNAME");
+            .hint("write stage:NAME/before, or group:NAME/after/DISPLAYNAME for one of several");
     }
     path
 }
@@ -271,8 +274,9 @@ fn skip(field: &Field<'_>) -> Option<Vec<SkipTarget>> {
     if !matches!(field.node.value, Value::List(_)) {
         return Some(vec![skip_target(field)?]);
     }
-    let targets: Vec<_> = field.items()?.map(|item| skip_target(&item)).collect::<Option<_>>()?;
-    if targets.is_empty() {
+    let items = field.items()?;
+    let targets: Vec<_> = items.clone().filter_map(|item| skip_target(&item)).collect();
+    if items.count() == 0 {
         field.fail("R-K8", "`skip` names nothing").hint("write skip: [\"Member:NAME\"], say");
     }
     Some(targets)

@@ -123,12 +123,12 @@ fn stages_of(
         return stages(&field, limits);
     }
     let Some(root) = file.and_then(|file| loader.tree(&file)) else { return (vec![], vec![]) };
-    from_file(&Field::new(map.notes, "the strategy", &root), limits)
+    from_file(&Field::new(map.notes, "the file", &root), limits)
 }
 
 /// The stages of a strategy's file, whatever is wrapped around them.
 pub(super) fn from_file(root: &Field<'_>, limits: ServiceLimits) -> (Vec<Stage>, Vec<StagePlaces>) {
-    let none = (vec![], vec![]);
+    let nothing = (vec![], vec![]);
     if let Value::List(_) = root.node.value {
         root.fail("shape", "a strategy is an object with `stages`, found a bare list of stages")
             .hint("write {\"stages\": [ … ]} around the list");
@@ -146,13 +146,13 @@ pub(super) fn from_file(root: &Field<'_>, limits: ServiceLimits) -> (Vec<Stage>,
         root.fail("not-supported", message).hint(
             "write it as stages and groups: {\"stages\": [{\"name\": …, \"groups\": [ … ]}]}",
         );
-        return none;
+        return nothing;
     }
-    let Some(node) = unwrapped(root) else { return none };
+    let Some(node) = unwrapped(root) else { return nothing };
     let Some(map) = Field::new(root.notes, "strategy", node).map("a strategy", &["stages"]) else {
-        return none;
+        return nothing;
     };
-    map.need("stages").map_or(none, |field| stages(&field, limits))
+    map.need("stages").map_or(nothing, |field| stages(&field, limits))
 }
 
 /// Takes `properties` and `strategy` off, in which ARM and the command line wrap a strategy.
@@ -211,9 +211,10 @@ fn stage(
     }
     if groups.is_empty() {
         if map.spot("memberSelector").is_none() && map.get("groups").is_none_or(|g| is_empty(&g)) {
-            map.notes
-                .error(field.at(), "S2", format!("the stage `{name}` has neither groups nor a memberSelector"))
-                .hint("name the groups, or select members by label: memberSelector: {byLabel: \"env=prod\"}");
+            let message = format!("the stage `{name}` has neither groups nor a memberSelector");
+            field.fail("S2", message).hint(
+                "name the groups, or select members: memberSelector: {byLabel: \"env=prod\"}",
+            );
         }
         // The implicit group of S4 bears the stage's name (R-H1).
         unique(&map, "group", &name, &mut names.groups);
@@ -305,9 +306,10 @@ fn api_name(field: &Field<'_>) -> Option<String> {
         let lower = text.to_lowercase().replace(['_', ' ', '.'], "-");
         let noted = field.fail("S1", format!("`{text}` cannot be the name of a stage or a group"));
         let rule = "1 to 50 lower-case letters, digits and hyphens, a letter or digit at both ends";
-        noted.hint(match lower != text && lower.bytes().all(inner) {
-            true => format!("{rule}: `{lower}`, say"),
-            false => rule.to_owned(),
+        noted.hint(if lower != text && lower.bytes().all(inner) {
+            format!("{rule}: `{lower}`, say")
+        } else {
+            rule.to_owned()
         });
         return None;
     }

@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::access::{Field, Map};
-use super::regions;
 use crate::calendar::{
     Date, MaintenanceWindow, MissingDay, NotAllowedDates, NotAllowedTime, Schedule, TimeOfDay,
     UtcOffset, WeekAnchor, WeekIndex, Weekday,
 };
+use crate::fleet::regions;
 
 /// What a time of day looks like, for messages.
 pub(super) const TIME: &str = "a time of day such as \"02:00\"";
@@ -72,7 +72,7 @@ pub(super) fn read(
                 )
                 .hint("write a `schedule`, `durationHours` and `startTime` instead");
         }
-        return time_in_week(&map);
+        return Some(time_in_week(&map));
     }
     window(&field.map("a maintenance window", WINDOW)?, region)
 }
@@ -123,7 +123,7 @@ fn offset(field: &Field<'_>, region: Option<&str>) -> Option<UtcOffset> {
     if field.node.as_text() != Some("region") {
         return field.parsed(OFFSET);
     }
-    let known = region.and_then(regions::january_offset);
+    let known = region.and_then(regions::find).map(|region| region.january);
     if known.is_none() {
         let region = region.unwrap_or("this member");
         field
@@ -210,7 +210,7 @@ pub(super) fn weekday(field: &Field<'_>) -> Option<Weekday> {
 }
 
 /// The older form of `default`: hours of the week, in UTC.
-fn time_in_week(map: &Map<'_>) -> Option<MaintenanceWindow> {
+fn time_in_week(map: &Map<'_>) -> MaintenanceWindow {
     let mut slots: BTreeMap<Weekday, BTreeSet<u32>> = BTreeMap::new();
     for item in map.get("timeInWeek").iter().filter_map(Field::items).flatten() {
         let Some(entry) = item.map("an entry of timeInWeek", &["day", "hourSlots"]) else {
@@ -235,5 +235,5 @@ fn time_in_week(map: &Map<'_>) -> Option<MaintenanceWindow> {
         }
         not_allowed.push(NotAllowedTime { start, end });
     }
-    Some(MaintenanceWindow::time_in_week(slots, not_allowed))
+    MaintenanceWindow::time_in_week(slots, not_allowed)
 }
