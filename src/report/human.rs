@@ -30,6 +30,18 @@ pub fn seconds(value: f64) -> String {
     duration(span(value))
 }
 
+/// Seconds in one unit, with a decimal below 10: `3.5d`, `11h`, `40s`.
+pub fn rough(value: f64) -> String {
+    const UNITS: [(&str, f64); 4] = [("d", 86_400.0), ("h", 3_600.0), ("m", 60.0), ("s", 1.0)];
+    let size = value.abs();
+    let (unit, length) = *UNITS.iter().find(|(_, length)| size >= *length).unwrap_or(&UNITS[3]);
+    let tenths = whole((size / length * 10.0).round());
+    match tenths {
+        0..100 if !tenths.is_multiple_of(10) => format!("{}.{}{unit}", tenths / 10, tenths % 10),
+        _ => format!("{}{unit}", thousands((tenths + 5) / 10)),
+    }
+}
+
 /// The whole milliseconds nearest to this many seconds.
 pub(super) fn span(seconds: f64) -> Span {
     #[expect(clippy::cast_possible_truncation, reason = "simulated time fits i64 milliseconds")]
@@ -107,6 +119,12 @@ mod tests {
         assert_eq!(duration(Span::from_millis(-7_800_000)), "−2h 10m");
         assert_eq!(duration(Span::from_millis(1_500)), "1s 500ms");
         assert_eq!(seconds(5_400.0004), "1h 30m");
+    }
+
+    #[test]
+    fn rough_spans_have_one_unit() {
+        let found = [302_400.0, 38_000.0, 3_600.0, 59.96, 0.25, 0.0, 864_000.0].map(rough);
+        assert_eq!(found, ["3.5d", "11h", "1h", "60s", "0.3s", "0s", "10d"]);
     }
 
     #[test]
