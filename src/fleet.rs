@@ -3,7 +3,9 @@
 //! Owns members, pools, labels and selectors, versions and images. Does not own anything that
 //! changes while an update run goes on: that is the scheduler's and the world's.
 
+pub mod regions;
 mod selector;
+pub mod support;
 mod version;
 
 pub use selector::{Requirement, Selector, SelectorError};

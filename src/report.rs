@@ -1,4 +1,4 @@
-//! What a simulation shows: events, results, charts.
+//! What people get to see of an experiment: events, files, charts and pages.
 
 pub mod chart;
 pub mod events;

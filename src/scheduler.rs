@@ -45,7 +45,7 @@ pub use plan::{
 };
 pub use record::{EventKind, FailureCode, Log, NoLog, Node, Reason, Record};
 pub use run::{
-    GateStatus, GroupStatus, MemberStatus, RunStatus, Scheduler, StageStatus, WaitStatus,
+    GateStatus, GroupStatus, MemberStatus, RunStatus, Scheduler, StageStatus, Times, WaitStatus,
 };
 pub use state::{NodeKind, State};
 pub use strategy::*;

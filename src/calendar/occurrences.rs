@@ -117,8 +117,7 @@ impl Occurrences {
         Self::Slots(spans)
     }
 
-    /// The least index from which on all occurrences that close after `t` are found; of those
-    /// before it, all have closed by `t`.
+    /// An index, as high as can be told by arithmetic, before which all have closed by `t`.
     pub(super) fn first_closing_after(&self, t: Timestamp) -> i64 {
         match self {
             Self::AlwaysFrom(_) => 0,

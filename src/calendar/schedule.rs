@@ -1,7 +1,7 @@
 //! What a maintenance configuration says, as data: the description of a window (M1).
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::{self, Write as _};
+use std::fmt;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 
@@ -186,59 +186,44 @@ impl MaintenanceWindow {
 
     /// The window in one line; `start` is the day from which it is counted.
     pub(super) fn describe(&self, start: Date) -> String {
-        let mut line = String::new();
         let mut except: Vec<String> = self.not_allowed.iter().map(ToString::to_string).collect();
-        if let Schedule::TimeInWeek { slots, not_allowed } = &self.schedule {
-            describe_slots(&mut line, slots);
-            except.extend(not_allowed.iter().map(ToString::to_string));
-        } else {
-            self.describe_schedule(&mut line);
-            line.push_str(&self.describe_hours());
-            let _ = write!(line, " from {start}");
-            if self.start_date.is_none() {
-                line.push_str(" (the scenario's start)");
-            }
-            if self.schedule.interval() > 1 && self.week_anchor == WeekAnchor::FirstOccurrence {
-                line.push_str(", counted from the first occurrence");
-            }
-        }
-        if !except.is_empty() {
-            let _ = write!(line, ", except {}", except.join(", "));
-        }
-        line
-    }
-
-    fn describe_schedule(&self, line: &mut String) {
-        let every = match self.schedule.interval() {
-            1 => "every".to_owned(),
-            n => format!("every {}", ordinal(n)),
-        };
-        let _ = match &self.schedule {
-            Schedule::Daily { .. } => write!(line, "{every} day"),
-            Schedule::Weekly { day, .. } => write!(line, "{every} {day}"),
+        let interval = self.schedule.interval();
+        let every = if interval == 1 { "every".into() } else { format!("every {}", nth(interval)) };
+        let days = match &self.schedule {
+            Schedule::Daily { .. } => format!("{every} day"),
+            Schedule::Weekly { day, .. } => format!("{every} {day}"),
             Schedule::AbsoluteMonthly { day_of_month, .. } => {
                 let otherwise = match self.missing_day {
                     _ if *day_of_month <= 28 => "",
                     MissingDay::LastDay => " (or its last day)",
                     MissingDay::Skip => " (if it has one)",
                 };
-                write!(line, "day {day_of_month} of {every} month{otherwise}")
+                format!("day {day_of_month} of {every} month{otherwise}")
             }
             Schedule::RelativeMonthly { week_index, day, .. } => {
-                let index = week_index.to_string().to_lowercase();
-                write!(line, "the {index} {day} of {every} month")
+                format!("the {} {day} of {every} month", week_index.to_string().to_lowercase())
             }
-            Schedule::TimeInWeek { .. } => Ok(()),
+            Schedule::TimeInWeek { slots, not_allowed } => {
+                except.extend(not_allowed.iter().map(ToString::to_string));
+                return with_exceptions(describe_slots(slots), &except);
+            }
         };
+        let mut line = format!("{days} {} at {} from {start}", self.describe_hours(), self.offset);
+        if self.start_date.is_none() {
+            line.push_str(" (the scenario's start)");
+        }
+        if interval > 1 && self.week_anchor == WeekAnchor::FirstOccurrence {
+            line.push_str(", counted from the first occurrence");
+        }
+        with_exceptions(line, &except)
     }
 
-    /// ` 01:00–05:00 at +01:00`
+    /// `01:00–05:00`
     fn describe_hours(&self) -> String {
+        const DAY: u32 = 24 * 60;
         let end = u32::from(self.start_time.0) + self.duration_hours * 60;
-        let next_day = if end > 24 * 60 { " the next day" } else { "" };
-        let end = if end > 24 * 60 { end - 24 * 60 } else { end };
-        let (hours, minutes, offset) = (end / 60, end % 60, self.offset);
-        format!(" {}–{hours:02}:{minutes:02}{next_day} at {offset}", self.start_time)
+        let (end, next_day) = if end > DAY { (end - DAY, " the next day") } else { (end, "") };
+        format!("{}–{:02}:{:02}{next_day}", self.start_time, end / 60, end % 60)
     }
 }
 
@@ -298,7 +283,7 @@ fn outside(value: u32, range: &RangeInclusive<u32>) -> String {
 }
 
 /// `2nd`, `11th`, `23rd`
-fn ordinal(n: u32) -> String {
+fn nth(n: u32) -> String {
     let suffix = match (n % 10, n % 100) {
         (_, 11..=13) => "th",
         (1, _) => "st",
@@ -309,21 +294,31 @@ fn ordinal(n: u32) -> String {
     format!("{n}{suffix}")
 }
 
-/// `Tuesday 01:00–03:00, Wednesday 01:00–02:00 and 06:00–07:00 UTC`
-fn describe_slots(line: &mut String, slots: &BTreeMap<Weekday, BTreeSet<u32>>) {
-    let mut separator = "every ";
-    for (day, hours) in slots.iter().filter(|(_, hours)| !hours.is_empty()) {
-        let starts = hours.iter().filter(|hour| **hour == 0 || !hours.contains(&(**hour - 1)));
-        let spans: Vec<String> = starts
-            .map(|start| {
-                let end = (*start..24).find(|hour| !hours.contains(hour)).unwrap_or(24);
-                format!("{start:02}:00–{end:02}:00")
-            })
-            .collect();
-        let _ = write!(line, "{separator}{day} {}", spans.join(" and "));
-        separator = ", ";
-    }
-    line.push_str(if line.is_empty() { "never" } else { " UTC" });
+/// `every Tuesday 01:00–03:00, Wednesday 01:00–02:00 and 06:00–07:00 UTC`
+fn describe_slots(slots: &BTreeMap<Weekday, BTreeSet<u32>>) -> String {
+    let days: Vec<String> = slots
+        .iter()
+        .filter(|(_, hours)| !hours.is_empty())
+        .map(|(day, hours)| format!("{day} {}", describe_hours_of_day(hours)))
+        .collect();
+    if days.is_empty() { "never".into() } else { format!("every {} UTC", days.join(", ")) }
+}
+
+/// `01:00–02:00 and 06:00–07:00`
+fn describe_hours_of_day(hours: &BTreeSet<u32>) -> String {
+    let opens = hours.iter().filter(|hour| **hour == 0 || !hours.contains(&(**hour - 1)));
+    let spans: Vec<String> = opens
+        .map(|open| {
+            let close = (*open..24).find(|hour| !hours.contains(hour)).unwrap_or(24);
+            format!("{open:02}:00–{close:02}:00")
+        })
+        .collect();
+    spans.join(" and ")
+}
+
+/// `…, except 2026-12-24 to 2026-12-26, 2027-01-01`
+fn with_exceptions(line: String, except: &[String]) -> String {
+    if except.is_empty() { line } else { format!("{line}, except {}", except.join(", ")) }
 }
 
 impl fmt::Display for NotAllowedDates {

@@ -444,13 +444,16 @@ mod tests {
             first_of_month(20, MissingDay::LastDay),
             ["2023-01-20T09:00/13:00", "2023-04-20T09:00/13:00"]
         );
-        let day_30 = from_date(window(on_day(1, 30), "09:00", 4, "+00:00"), "2023-01-31");
+        let day_30 = from_date(window(on_day(3, 30), "09:00", 4, "+00:00"), "2023-01-31");
         let day_30 = MaintenanceWindow {
             week_anchor: WeekAnchor::FirstOccurrence,
             missing_day: MissingDay::Skip,
             ..day_30
         };
-        assert_eq!(first(&checked(&day_30), "2023-01-01T00:00", 1), ["2023-03-30T09:00/13:00"]);
+        assert_eq!(
+            first(&checked(&day_30), "2023-01-01T00:00", 2),
+            ["2023-03-30T09:00/13:00", "2023-06-30T09:00/13:00"]
+        );
     }
 
     #[test]
@@ -627,6 +630,22 @@ mod tests {
         let always = checked(&except(always, &dates));
         assert_eq!(always.next_opening(at("2026-03-03T00:00")), Some(at("2026-03-07T00:00")));
         assert_eq!(always.intervals_from(at("2026-03-01T00:00")).count(), 3);
+    }
+
+    #[test]
+    fn m4_an_occurrence_that_ends_or_begins_with_a_forbidden_day_leaves_no_empty_interval() {
+        let evening = from_date(window(daily(1), "20:00", 4, "+00:00"), "2026-03-01");
+        let evening = checked(&except(evening, &[("2026-03-02", "2026-03-02")]));
+        assert_eq!(
+            first(&evening, "2026-03-01T00:00", 2),
+            ["2026-03-01T20:00/00:00", "2026-03-03T20:00/00:00"]
+        );
+        let morning = from_date(window(daily(1), "00:00", 4, "+00:00"), "2026-03-01");
+        let morning = checked(&except(morning, &[("2026-03-02", "2026-03-02")]));
+        assert_eq!(
+            first(&morning, "2026-03-01T00:00", 2),
+            ["2026-03-01T00:00/04:00", "2026-03-03T00:00/04:00"]
+        );
     }
 
     #[test]

@@ -133,14 +133,17 @@ impl Scheduler<'_> {
         if self.run.current < self.stage_count() {
             let id = StageId(self.run.current);
             for group in ids::<GroupId>(&self.plan.stages[id].groups) {
-                let GroupStatus { phase, failed, in_flight, .. } = self.groups[group];
+                let GroupStatus { state, phase, failed, reopened, in_flight, .. } =
+                    self.groups[group];
                 if !failed && phase != Phase::NotReached && phase != Phase::Ended {
-                    self.stop_node(Node::Group(group), in_flight, log);
+                    let old = (!reopened).then_some(state);
+                    self.stop_node(Node::Group(group), old, in_flight, log);
                 }
             }
-            let StageStatus { phase, failed, in_flight, .. } = self.stages[id];
+            let StageStatus { state, phase, failed, reopened, in_flight, .. } = self.stages[id];
             if !failed && phase != Phase::NotReached && phase != Phase::Ended {
-                self.stop_node(Node::Stage(id), in_flight, log);
+                let old = (!reopened).then_some(state);
+                self.stop_node(Node::Stage(id), old, in_flight, log);
             }
         }
         self.run.halt_unshown = false;
@@ -154,14 +157,10 @@ impl Scheduler<'_> {
         (self.try_wanted, self.judge_wanted, self.next_poll) = (false, false, None);
     }
 
-    pub(super) fn stop_node(&mut self, node: Node, in_flight: u32, log: &mut impl Log) {
+    /// Shows that a stage or group that was in `old` is halted; nothing in a reopened one is old.
+    fn stop_node(&mut self, node: Node, old: Option<State>, in_flight: u32, log: &mut impl Log) {
         let to = if in_flight > 0 { State::Stopping } else { State::Stopped };
-        let state = match node {
-            Node::Stage(id) => self.stages[id].state,
-            Node::Group(id) => self.groups[id].state,
-            Node::Run | Node::Member(_) | Node::Gate(_) | Node::Wait(_) => return,
-        };
-        if state != to && state != State::Stopped {
+        if old != Some(to) && old != Some(State::Stopped) {
             self.go(node, to, None, None, log);
         }
     }
@@ -290,9 +289,11 @@ impl Scheduler<'_> {
         let plan = &self.plan.stages[id];
         if self.stages[id].skipped {
             self.skip_stage(id, Reason::User, log);
+        } else if self.stages[id].failed {
+            // It stays Failed until the run is restarted or a user skips it (R-E4).
         } else if ids::<GroupId>(&plan.groups).all(|g| self.groups[g].state == State::Skipped) {
             self.skip_stage(id, Reason::AllGroupsSkipped, log);
-        } else if !self.stages[id].failed && (!self.halted() || self.needs_nothing_after(id)) {
+        } else if !self.halted() || self.needs_nothing_after(id) {
             self.stages[id].phase = Phase::AfterGates;
             self.judge_wanted = true;
             if !self.halted() {

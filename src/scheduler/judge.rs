@@ -14,13 +14,13 @@ impl Scheduler<'_> {
         let id = StageId(self.run.current);
         for group in ids::<GroupId>(&self.plan.stages[id].groups) {
             if let Some(judged) = self.judged_group(group)
-                && judged != self.groups[group].state
+                && (judged != self.groups[group].state || self.groups[group].reopened)
             {
                 self.go(Node::Group(group), judged, None, None, log);
             }
         }
         let judged = self.judged_stage(id);
-        if judged != self.stages[id].state {
+        if judged != self.stages[id].state || self.stages[id].reopened {
             self.go(Node::Stage(id), judged, None, None, log);
         }
         if judged != self.run.state {
@@ -35,10 +35,15 @@ impl Scheduler<'_> {
         }
         let id = StageId(self.run.current);
         let judged = self.judged_stage(id);
-        judged != self.stages[id].state
+        let stage = &self.stages[id];
+        let differs = |id: GroupId| {
+            let group = &self.groups[id];
+            self.judged_group(id).is_some_and(|judged| judged != group.state || group.reopened)
+        };
+        judged != stage.state
+            || stage.reopened
             || judged != self.run.state
-            || ids::<GroupId>(&self.plan.stages[id].groups)
-                .any(|g| self.judged_group(g).is_some_and(|judged| judged != self.groups[g].state))
+            || ids::<GroupId>(&self.plan.stages[id].groups).any(differs)
     }
 
     /// Running or Pending, for a group that has begun and not ended (R-C2, R-C3, R-C5).

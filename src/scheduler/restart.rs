@@ -36,7 +36,9 @@ impl Scheduler<'_> {
             let id = StageId(self.run.current);
             let retry = kind.unwrap_or(self.plan.update.restart) == Restart::RetryFailed;
             if self.stages[id].phase != Phase::Ended {
-                (self.stages[id].times.completed, self.stages[id].error) = (None, None);
+                let stage = &mut self.stages[id];
+                (stage.times.completed, stage.error) = (None, None);
+                stage.reopened = matches!(stage.state, State::Stopped | State::Failed);
             }
             for group in ids::<GroupId>(&self.plan.stages[id].groups) {
                 self.reopen(group, retry);
@@ -52,7 +54,9 @@ impl Scheduler<'_> {
             return;
         }
         let plan = &self.plan.groups[id];
-        (self.groups[id].times.completed, self.groups[id].error) = (None, None);
+        let group = &mut self.groups[id];
+        (group.times.completed, group.error) = (None, None);
+        group.reopened = matches!(group.state, State::Stopped | State::Failed);
         self.pass_edges(id);
         if self.groups[id].phase != Phase::Members {
             return;

@@ -73,6 +73,8 @@ pub struct StageStatus {
     pub(super) failed: bool,
     /// A user skipped it (T9).
     pub(super) skipped: bool,
+    /// A restart has reopened it: its next state is news, even if it is the old one.
+    pub(super) reopened: bool,
     /// The group whose turn it is (R-B10), counted within the stage.
     pub(super) turn: u32,
 }
@@ -94,6 +96,8 @@ pub struct GroupStatus {
     pub(super) failures: u32,
     pub(super) failed: bool,
     pub(super) skipped: bool,
+    /// A restart has reopened it: its next state is news, even if it is the old one.
+    pub(super) reopened: bool,
     /// Its Pending members are looked at now, whatever the grid says (R-B6).
     pub(super) look_now: bool,
     /// Members that have not ended.
@@ -237,6 +241,7 @@ impl<'p> Scheduler<'p> {
             failures: 0,
             failed: false,
             skipped: false,
+            reopened: false,
             turn: 0,
         };
         self.stages.refill(plan.stages.len(), stage);
@@ -250,6 +255,7 @@ impl<'p> Scheduler<'p> {
             failures: 0,
             failed: false,
             skipped: false,
+            reopened: false,
             look_now: false,
             open_members: 0,
             pending_members: 0,
@@ -459,14 +465,17 @@ impl<'p> Scheduler<'p> {
         log: &mut impl Log,
     ) {
         let now = self.now;
+        let mut again = node.kind() == NodeKind::Member;
         let (state, times) = match node {
             Node::Run => (&mut self.run.state, &mut self.run.times),
             Node::Stage(id) => {
                 let node = &mut self.stages[id];
+                again = std::mem::take(&mut node.reopened);
                 (&mut node.state, &mut node.times)
             }
             Node::Group(id) => {
                 let node = &mut self.groups[id];
+                again = std::mem::take(&mut node.reopened);
                 (&mut node.state, &mut node.times)
             }
             Node::Member(id) => {
@@ -484,7 +493,7 @@ impl<'p> Scheduler<'p> {
         };
         let from = *state;
         assert!(
-            node.kind().may_go(from, to) || (node.kind() == NodeKind::Member && from == to),
+            node.kind().may_go(from, to) || (again && from == to),
             "{node:?}: no move from {from} to {to}"
         );
         *state = to;

@@ -1,0 +1,233 @@
+//! The luck: every random number belongs to a place, never to a moment (X1).
+//!
+//! Owns the only generator of the program (X2: `ChaCha8`) and how places are packed into its key,
+//! stream and position. Does not own what the numbers mean: they are uniform bits here, and
+//! [`crate::quantiles`] makes values of them.
+//!
+//! | part of the generator | what it holds |
+//! |---|---|
+//! | key, 32 bytes | the seed, little-endian, then 24 zero bytes |
+//! | stream, 64 bits | replication (32 bits), purpose (16), attempt (16), from the top |
+//! | position, in 32-bit words | 2 × the entity's index |
+//!
+//! Replication 2^32 - 1 is not one: its streams are those of the fleet's populations, which are
+//! drawn once for all replications ([`Luck::population`]). Changing any of this changes every
+//! result, and a test pins the first draws.
+
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+/// What a number is drawn for. The values are part of the results: never change or reuse one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u16)]
+pub enum Purpose {
+    /// How long a member's update takes; by member and attempt.
+    Duration = 0,
+    /// Whether a member's update fails; by member and attempt.
+    Failure = 1,
+    /// Whether the failures of a member are transient; by member.
+    FailureKind = 2,
+    /// How far into its time an update fails; by member and attempt.
+    FailureMoment = 3,
+    /// How long approvers take; by gate.
+    ApprovalDelay = 16,
+    /// How long until somebody restarts a failed run; by restart.
+    RestartDelay = 17,
+    /// From one image version's date to the next; by version. The attempts of this and the other
+    /// purposes of releases tell the trains apart (0 Linux, 1 Windows).
+    ReleaseCadence = 32,
+    /// From a version's date to its arrival in order 1; by version.
+    ReleaseLag = 33,
+    /// Pairs and pauses of the slots inside orders 5 and 6; by version and slot.
+    ReleaseSlots = 34,
+    /// When a rollout's weekend hold begins; by version.
+    ReleaseHoldFrom = 35,
+    /// When a rollout's weekend hold ends; by version.
+    ReleaseHoldTo = 36,
+    /// Whether a rollout is abandoned before order 6; by version.
+    ReleaseAbandoned = 37,
+    /// From the end of order 6 to order 7; by version.
+    ReleaseGovernment = 38,
+    /// From order 1 to order 9; by version.
+    ReleaseChina = 39,
+}
+
+/// The replication that stands for the fleet's populations.
+const POPULATIONS: u32 = u32::MAX;
+
+/// All the luck of a seed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Luck {
+    key: [u8; 32],
+}
+
+impl Luck {
+    /// The luck of this seed.
+    pub fn new(seed: u64) -> Self {
+        let mut key = [0; 32];
+        key[..8].copy_from_slice(&seed.to_le_bytes());
+        Self { key }
+    }
+
+    /// The 64 uniform bits of one place. Costs a whole refill of the generator; neighbours are
+    /// cheaper from a [`Self::sequence`].
+    pub fn at(&self, replication: u32, purpose: Purpose, attempt: u16, index: u32) -> u64 {
+        let mut sequence = self.sequence(replication, purpose, attempt);
+        sequence.seek(index);
+        sequence.draw()
+    }
+
+    /// The bits of the places with index 0, 1, 2 and so on.
+    pub fn sequence(&self, replication: u32, purpose: Purpose, attempt: u16) -> Sequence {
+        assert!(replication < POPULATIONS, "the last replication is the populations'");
+        self.stream(replication, purpose as u16, attempt)
+    }
+
+    /// The draws of one field of a population, for its members 0, 1, 2 and so on: the same in
+    /// every replication. Fields are numbered by whoever reads the scenario.
+    pub fn population(&self, population: u16, field: u16) -> Sequence {
+        self.stream(POPULATIONS, field, population)
+    }
+
+    fn stream(&self, replication: u32, purpose: u16, attempt: u16) -> Sequence {
+        let mut generator = ChaCha8Rng::from_seed(self.key);
+        generator.set_stream(
+            u64::from(replication) << 32 | u64::from(purpose) << 16 | u64::from(attempt),
+        );
+        Sequence(generator)
+    }
+}
+
+/// The uniform numbers of neighbouring places, in the order of their index. An endless iterator.
+#[derive(Debug, Clone)]
+pub struct Sequence(ChaCha8Rng);
+
+impl Sequence {
+    /// The next 64 bits.
+    #[inline]
+    pub fn draw(&mut self) -> u64 {
+        self.0.next_u64()
+    }
+
+    /// Fills a slice with the next numbers.
+    #[inline]
+    pub fn fill(&mut self, places: &mut [u64]) {
+        for place in places {
+            *place = self.0.next_u64();
+        }
+    }
+
+    /// Goes to the place with this index.
+    pub fn seek(&mut self, index: u32) {
+        self.0.set_word_pos(2 * u128::from(index));
+    }
+}
+
+impl Iterator for Sequence {
+    type Item = u64;
+
+    #[inline]
+    fn next(&mut self) -> Option<u64> {
+        Some(self.draw())
+    }
+}
+
+/// 64 uniform bits as a number between 0 and 1, never either: the upper 52 bits, and a half.
+#[inline]
+#[expect(clippy::cast_precision_loss, clippy::cast_possible_wrap, reason = "52 bits are exact")]
+pub fn unit(u: u64) -> f64 {
+    ((u >> 12) as i64 as f64 + 0.5) * (1.0 / (1_u64 << 52) as f64)
+}
+
+/// Whether something of this probability happens: to the lowest numbers.
+#[inline]
+pub fn happens(u: u64, probability: f64) -> bool {
+    unit(u) < probability
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn x2_the_generator_is_chacha8() {
+        // The published test vector TC1 of ChaCha8 with 256 bits: key and nonce all zero
+        // (Strombergson, draft-strombergson-chacha-test-vectors-00).
+        let expected = [0x3e, 0x00, 0xef, 0x2f, 0x89, 0x5f, 0x40, 0xd6];
+        let first = Luck::new(0).at(0, Purpose::Duration, 0, 0);
+        assert_eq!(first.to_le_bytes(), expected);
+    }
+
+    #[test]
+    fn x2_the_first_draws_are_pinned() {
+        let luck = Luck::new(1);
+        let found = [
+            luck.at(0, Purpose::Duration, 0, 0),
+            luck.at(0, Purpose::Duration, 0, 1),
+            luck.at(0, Purpose::Duration, 1, 0),
+            luck.at(0, Purpose::Failure, 0, 0),
+            luck.at(1, Purpose::Duration, 0, 0),
+            luck.at(u32::MAX - 1, Purpose::ReleaseChina, u16::MAX, u32::MAX),
+            luck.population(0, 0).draw(),
+            luck.population(2, 1).draw(),
+        ];
+        let pinned = [
+            0x61a9_4a49_a0e9_5ecf,
+            0x4b80_5b72_edd5_053e,
+            0x1a81_25d4_8c6f_ea14,
+            0x95ae_2983_d03b_2e30,
+            0x7b25_09f7_2b8f_4646,
+            0x87b7_347e_c22d_2de8,
+            0xaac6_8baf_95a3_4b41,
+            0x6f24_900b_deca_ed71,
+        ];
+        assert_eq!(found, pinned, "a change of these is a change of every result");
+    }
+
+    #[test]
+    fn x1_a_place_has_one_number_however_it_is_reached() {
+        let luck = Luck::new(0x0123_4567_89ab_cdef);
+        let places: Vec<u64> = luck.sequence(7, Purpose::Failure, 3).take(300).collect();
+        let mut filled = vec![0; 300];
+        luck.sequence(7, Purpose::Failure, 3).fill(&mut filled[..113]);
+        let mut rest = luck.sequence(7, Purpose::Failure, 3);
+        rest.seek(113);
+        rest.fill(&mut filled[113..]);
+        assert_eq!(filled, places);
+        for (index, place) in (0..).zip(places) {
+            assert_eq!(luck.at(7, Purpose::Failure, 3, index), place);
+        }
+    }
+
+    #[test]
+    fn x1_different_places_have_different_numbers() {
+        let mut all = Vec::new();
+        for seed in 0..4 {
+            let luck = Luck::new(seed);
+            for replication in 0..4 {
+                for purpose in [Purpose::Duration, Purpose::Failure, Purpose::ReleaseLag] {
+                    for attempt in 0..4 {
+                        all.extend(luck.sequence(replication, purpose, attempt).take(20));
+                    }
+                }
+            }
+            all.extend(luck.population(0, 0).take(20));
+            all.extend(luck.population(0, 1).take(20));
+            all.extend(luck.population(1, 0).take(20));
+        }
+        let drawn = all.len();
+        all.sort_unstable();
+        all.dedup();
+        assert_eq!(all.len(), drawn);
+    }
+
+    #[test]
+    fn a_unit_is_never_zero_or_one() {
+        assert!(unit(0) > 0.0 && unit(u64::MAX) < 1.0);
+        assert!(unit(1 << 63) > 0.5 && unit((1 << 63) - 1) < 0.5);
+        assert!(happens(u64::MAX, 1.0) && !happens(0, 0.0));
+        let often = Luck::new(5).sequence(0, Purpose::Failure, 0).take(100_000);
+        let often = often.filter(|u| happens(*u, 0.2)).count();
+        assert!((19_400..20_600).contains(&often), "{often} of 100,000 with probability 0.2");
+    }
+}
