@@ -13,16 +13,16 @@ pub fn duration(span: Span) -> String {
     let largest = UNITS.iter().position(|(_, length)| total >= *length).unwrap_or(UNITS.len() - 1);
     let finest = UNITS[(largest + 1).min(UNITS.len() - 1)].1;
     let mut rest = (total + finest / 2) / finest * finest;
-    let mut text = String::from(if span < Span::ZERO { "−" } else { "" });
+    let mut parts = Vec::new();
     // Rounding may have reached the next larger unit.
     for (unit, length) in UNITS.iter().skip(largest.saturating_sub(1)) {
         if rest >= *length {
-            let gap = if text.ends_with(|c: char| c.is_ascii_alphabetic()) { " " } else { "" };
-            text += &format!("{gap}{}{unit}", thousands(rest / length));
+            parts.push(format!("{}{unit}", thousands(rest / length)));
             rest %= length;
         }
     }
-    text
+    let sign = if span < Span::ZERO { "−" } else { "" };
+    format!("{sign}{}", parts.join(" "))
 }
 
 /// Seconds as [`duration`].
@@ -118,7 +118,7 @@ mod tests {
         assert_eq!(text("1400d"), "1,400d");
         assert_eq!(duration(Span::from_millis(-7_800_000)), "−2h 10m");
         assert_eq!(duration(Span::from_millis(1_500)), "1s 500ms");
-        assert_eq!(seconds(5_400.0004), "1h 30m");
+        assert_eq!(seconds(5_400.000_4), "1h 30m");
     }
 
     #[test]

@@ -2,7 +2,9 @@
 
 use std::fmt::Write as _;
 
-use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, LineStyle, TableStyle, Width};
+use comfy_table::{
+    CellAlignment, ColumnConstraint, ContentArrangement, LineStyle, TableStyle, Width,
+};
 
 use super::human;
 use super::summary::{StrategySummary, Summary};
@@ -84,7 +86,7 @@ fn laid_out<'c>(columns: impl Iterator<Item = &'c Column>, width: u16) -> String
     }
     let last = columns.len() - 1;
     for (index, (column, shown)) in columns.iter().zip(table.column_iter_mut()).enumerate() {
-        shown.set_padding((0, if index == last { 0 } else { 2 }));
+        shown.set_padding((0, u16::from(index != last)));
         shown.set_constraint(match index {
             0 => ColumnConstraint::LowerBoundary(Width::Fixed(NARROWEST)),
             _ => ColumnConstraint::ContentWidth,
@@ -96,8 +98,8 @@ fn laid_out<'c>(columns: impl Iterator<Item = &'c Column>, width: u16) -> String
     table.trim_fmt()
 }
 
-/// The least width of the column of names, with its padding.
-const NARROWEST: u16 = 14;
+/// The least width of the column of names.
+const NARROWEST: u16 = 10;
 
 /// The same as Markdown.
 pub fn markdown(summary: &Summary) -> String {
@@ -130,36 +132,34 @@ fn escaped(text: &str, line_break: &str) -> String {
 
 fn title(summary: &Summary) -> String {
     let (first, n) = (&summary.strategies[0], summary.replications as u64);
-    let mut text = format!("{}: ", summary.scenario);
-    text += &match summary.strategies.len() {
+    let strategies = match summary.strategies.len() {
         1 => "1 strategy".to_owned(),
-        strategies => format!("{strategies} strategies"),
+        many => format!("{many} strategies"),
     };
-    if summary.strategies.iter().all(|strategy| strategy.members == first.members) {
-        let s = if first.members == 1 { "" } else { "s" };
-        text += &format!(", {} member{s}", human::thousands(u64::from(first.members)));
-    }
-    text += &match (summary.deterministic, n) {
-        (true, _) => ", scripted: no luck is involved".to_owned(),
-        (false, 1) => format!(", 1 replication (seed {})", summary.seed),
-        (false, n) => format!(
-            ", {} replications each, on the same luck (seed {})",
+    let alike = summary.strategies.iter().all(|strategy| strategy.members == first.members);
+    let members = match first.members {
+        _ if !alike => String::new(),
+        1 => ", 1 member".to_owned(),
+        many => format!(", {} members", human::thousands(u64::from(many))),
+    };
+    let luck = match n {
+        _ if summary.deterministic => "scripted: no luck is involved".to_owned(),
+        1 => format!("1 replication (seed {})", summary.seed),
+        _ => format!(
+            "{} replications each, on the same luck (seed {})",
             human::thousands(n),
             summary.seed
         ),
     };
-    text
+    format!("{}: {strategies}{members}, {luck}", summary.scenario)
 }
 
 /// Strategies, and what the lines of a row are.
 fn names(summary: &Summary) -> Vec<Column> {
     let strategies: Vec<String> = summary.strategies.iter().map(|s| s.name.clone()).collect();
     let lines = levels(summary).iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
-    let mut columns = vec![Column {
-        heading: "strategy".to_owned(),
-        words: true,
-        cells: strategies,
-    }];
+    let mut columns =
+        vec![Column { heading: "strategy".to_owned(), words: true, cells: strategies }];
     if !summary.deterministic {
         let cells = vec![lines; summary.strategies.len()];
         columns.push(Column { heading: String::new(), words: true, cells });
@@ -410,8 +410,10 @@ fn never_done(summary: &Summary, strategy: &StrategySummary) -> Option<Diagnosti
          failed, or were skipped by somebody",
         strategy.name
     );
-    Some(Diagnostic::warning("censored", message)
-        .hint("`restart: retryFailed` tries failed members again, if the run is restarted"))
+    Some(
+        Diagnostic::warning("censored", message)
+            .hint("`restart: retryFailed` tries failed members again, if the run is restarted"),
+    )
 }
 
 /// Quantiles in the table that rest on a few runs only, and makespans that show no luck.
@@ -419,7 +421,9 @@ fn weak_quantiles(summary: &Summary) -> Vec<Diagnostic> {
     // Metric, caveat, and the strategies that share it.
     let mut found: Vec<(Metric, Caveat, Vec<&str>)> = Vec::new();
     for (_, metric) in TIMES {
-        for (level, strategy) in LEVELS.iter().flat_map(|l| summary.strategies.iter().map(move |s| (l, s))) {
+        for (level, strategy) in
+            LEVELS.iter().flat_map(|l| summary.strategies.iter().map(move |s| (l, s)))
+        {
             let estimate = strategy.estimate(metric, Statistic::Quantile(*level));
             for caveat in estimate.into_iter().flat_map(|estimate| &estimate.caveats) {
                 let shown = match caveat {
@@ -468,4 +472,94 @@ fn wrapped(text: &str, indent: &str, width: u16) -> String {
     }
     out.push('\n');
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{failing, lucky, scripted, simulate};
+    use super::*;
+
+    #[test]
+    fn the_table_of_a_scripted_experiment() {
+        let text = simulate(&scripted(), (1, 1), |_, _, summary| terminal(summary, 100));
+        let wanted = "\
+small: 2 strategies, 3 members, scripted: no luck is involved
+
+LINE
+strategy   makespan    90 %    99 %  makespan  updated  failed  skipped  pending  outcome
+                       done    done    vs one
+LINE
+one          1h 30m  1h 30m  1h 30m         –        3       0        0        0  completed
+together        30m     30m     30m       −1h        3       0        0        0  completed
+LINE
+
+makespan: from the start until the run has ended; 90 % done: until 90 % of the members are at the
+  target
+updated, failed, …: members at the end, or at the horizon of 10d
+";
+        let line = "─".repeat(91);
+        let wanted = wanted.replace("LINE", &line);
+        assert_eq!(text, wanted);
+    }
+
+    #[test]
+    fn tables_fit_or_are_split() {
+        simulate(&lucky(), (40, 1), |_, _, summary| {
+            for width in [80, 100, 120, 200] {
+                let text = terminal(summary, width);
+                let widest = text.lines().map(|line| line.chars().count()).max().unwrap();
+                assert!(widest <= usize::from(width), "{widest} of {width}:\n{text}");
+                let headings = text.lines().filter(|line| line.starts_with("strategy")).count();
+                assert_eq!(headings, if width < 120 { 2 } else { 1 }, "{text}");
+            }
+        });
+    }
+
+    #[test]
+    fn markdown_has_a_row_a_strategy() {
+        let text = simulate(&lucky(), (40, 1), |_, _, summary| markdown(summary));
+        let rows: Vec<&str> = text.lines().filter(|line| line.starts_with('|')).collect();
+        assert_eq!(rows.len(), 2 + 3, "{text}");
+        let cells = |row: &str| row.matches('|').count();
+        assert!(rows.iter().all(|row| cells(row) == cells(rows[0])), "{text}");
+        assert!(rows[2].starts_with("| staged | p50<br>p95 | "), "{text}");
+        assert!(!text.contains("> "), "what may be read as markup is escaped: {text}");
+    }
+
+    #[test]
+    fn x5_runs_without_a_makespan_are_explained_with_a_hint() {
+        simulate(&lucky(), (40, 1), |_, _, summary| {
+            let notes = notes(summary);
+            let failed =
+                notes.iter().find(|note| note.message.starts_with("`one-by-one`")).unwrap();
+            assert!(failed.message.contains("failed and never went on"), "{failed}");
+            assert!(failed.message.contains("count as 20d"), "{failed}");
+            assert!(failed.hint.as_ref().unwrap().contains("maxAllowedFailures"), "{failed}");
+            assert!(terminal(summary, 120).contains("> 20d"));
+            let weak = notes.iter().find(|note| note.code == "few-replications").unwrap();
+            assert!(weak.message.contains("the p95 rests on 3 runs"), "{weak}");
+            assert_eq!(weak.hint.as_deref(), Some("use -n 2000"));
+        });
+        let notes = simulate(&failing(), (1, 1), |_, _, summary| notes(summary));
+        assert_eq!(notes.len(), 2, "one for each strategy");
+    }
+
+    #[test]
+    fn few_replications_are_warned_of_once() {
+        let codes = |n| {
+            let notes = simulate(&lucky(), (n, 1), |_, _, summary| notes(summary));
+            let all = notes.iter().filter(|note| note.message.contains("replication"));
+            all.filter(|note| note.code != "censored").count()
+        };
+        assert_eq!((codes(1), codes(5)), (1, 1));
+        let nothing = simulate(&scripted(), (1, 1), |_, _, summary| notes(summary));
+        assert_eq!(nothing, [], "without luck one replication says everything");
+    }
+
+    #[test]
+    fn texts_wrap_at_the_width_with_an_indent() {
+        assert_eq!(wrapped("one two three", "  ", 8), "one two\n  three\n");
+        assert_eq!(wrapped("  hint: one two", "    ", 12), "  hint: one\n    two\n");
+        assert_eq!(wrapped("longerthanwidth x", "", 4), "longerthanwidth\nx\n");
+    }
 }

@@ -167,7 +167,10 @@ fn tradeoff_chart(summary: &Summary) -> ScatterChart {
     let axis = |label: &str, measure| ScatterAxis { label: label.to_owned(), measure };
     ScatterChart {
         title: "Speed against failed members".to_owned(),
-        subtitle: subtitle(summary, "means with their 95 % intervals; nearer to the corner is better"),
+        subtitle: subtitle(
+            summary,
+            "means with their 95 % intervals; nearer to the corner is better",
+        ),
         x: axis("mean makespan", Measure::Duration),
         y: axis("mean failed members", Measure::Count),
         points,
@@ -218,7 +221,8 @@ fn members(outcome: &Outcome) -> String {
         (outcome.not_started, "not started"),
     ];
     let shown = counts.iter().filter(|(count, _)| *count > 0);
-    let words: Vec<String> =
-        shown.map(|(count, word)| format!("{} {word}", human::thousands(u64::from(*count)))).collect();
+    let words: Vec<String> = shown
+        .map(|(count, word)| format!("{} {word}", human::thousands(u64::from(*count))))
+        .collect();
     if words.is_empty() { "no members".to_owned() } else { words.join(", ") }
 }

@@ -21,13 +21,13 @@ impl Progress {
     /// The progress of all strategies on common steps, up to the longest makespan that any of them
     /// showed; up to the horizon if none ended.
     pub fn of(outcomes: &Outcomes, horizon: Span) -> Self {
-        let makespans = outcomes.by_strategy.iter().flatten().filter_map(|outcome| outcome.makespan);
+        let makespans =
+            outcomes.by_strategy.iter().flatten().filter_map(|outcome| outcome.makespan);
         let longest = makespans.max().unwrap_or(horizon).as_millis();
         let step = |step| Span::from_millis(longest * i64::from(step) / i64::from(STEPS - 1));
         let times: Vec<Span> = (0..STEPS).map(step).collect();
-        let curve = |outcomes: &Vec<Outcome>| {
-            times.iter().map(|time| quantiles(outcomes, *time)).collect()
-        };
+        let curve =
+            |outcomes: &Vec<Outcome>| times.iter().map(|time| quantiles(outcomes, *time)).collect();
         let by_strategy = outcomes.by_strategy.iter().map(curve).collect();
         Self { times, by_strategy }
     }
