@@ -78,10 +78,7 @@ impl fmt::Display for Diagnostic {
         }
         write!(f, "{severity}[{}]: {}", self.code, self.message)?;
         if let Some(place) = self.place.as_ref().filter(|place| !place.text.is_empty()) {
-            let number = place.line.to_string();
-            let (gutter, column) = (" ".repeat(number.len()), place.column as usize - 1);
-            write!(f, "\n{gutter} |\n{number} | {}\n{gutter} | ", place.text)?;
-            write!(f, "{}{}", " ".repeat(column), "^".repeat(place.length.max(1) as usize))?;
+            excerpt(f, place)?;
         }
         if let Some(hint) = &self.hint {
             write!(f, "\n  hint: {hint}")?;
@@ -91,3 +88,57 @@ impl fmt::Display for Diagnostic {
 }
 
 impl std::error::Error for Diagnostic {}
+
+/// Long lines are shown this many characters before the place, and this wide.
+const BEFORE: usize = 60;
+const WIDTH: usize = 100;
+
+/// The line, with the place underlined; of a long line only the surroundings.
+fn excerpt(f: &mut fmt::Formatter<'_>, place: &Place) -> fmt::Result {
+    let column = place.column.max(1) as usize - 1;
+    let whole = place.text.chars().count();
+    let from = if whole <= WIDTH { 0 } else { column.saturating_sub(BEFORE).min(whole) };
+    let shown = place.text.chars().skip(from).take(WIDTH);
+    let line: String = shown.map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let line = line.trim_end();
+    let (left, right) = (from > 0, whole > from + WIDTH);
+    let (left, right) = (if left { "…" } else { "" }, if right { "…" } else { "" });
+    let number = place.line.to_string();
+    let gutter = " ".repeat(number.len());
+    writeln!(f, "\n{gutter} |\n{number} | {left}{line}{right}")?;
+    let start = left.chars().count() + column - from;
+    let room = (left.chars().count() + line.chars().count()).saturating_sub(start).max(1);
+    let carets = (place.length.max(1) as usize).min(room);
+    write!(f, "{gutter} | {}{}", " ".repeat(start), "^".repeat(carets))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(text: &str, column: u32, length: u32) -> String {
+        let place = Place { file: "f.yaml".into(), line: 12, column, length, text: text.into() };
+        Diagnostic::error("word", "it is wrong").at(place).hint("mend it").to_string()
+    }
+
+    #[test]
+    fn the_place_is_underlined() {
+        let text = "f.yaml:12:7: error[word]: it is wrong\n   |\n12 | seed: many\n   |       \
+                    ^^^^\n  hint: mend it";
+        assert_eq!(shown("seed: many", 7, 4), text);
+        assert!(shown("seed:\tmany", 7, 400).contains("\n12 | seed: many\n   |       ^^^^\n"));
+        assert!(shown("short", 70, 1).contains('^'), "a place behind the end is shown all the same");
+    }
+
+    #[test]
+    fn of_a_long_line_the_surroundings_are_shown() {
+        let text = format!("{}WRONG{}", "a".repeat(500), "b".repeat(500));
+        let shown = shown(&text, 501, 5);
+        let lines: Vec<&str> = shown.lines().collect();
+        assert!(lines[2].len() < 120, "{shown}");
+        let (line, carets) = (lines[2].chars(), lines[3].chars());
+        let under: String =
+            line.zip(carets).filter(|(_, caret)| *caret == '^').map(|(c, _)| c).collect();
+        assert_eq!(under, "WRONG");
+    }
+}

@@ -8,6 +8,7 @@ mod metric;
 
 pub use metric::{Metric, Unit};
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -16,6 +17,16 @@ use crate::scenario::Scenario;
 use crate::scheduler::{Plan, Record, Refusal, Strategy};
 use crate::sim::{Outcome, Simulation, Watch, World};
 use crate::time::Timestamp;
+
+thread_local! {
+    static IN_HAND: Cell<Option<(usize, u32)>> = const { Cell::new(None) };
+}
+
+/// The plan and the replication that this thread is simulating in an experiment, if it is; for the
+/// message of a panic.
+pub fn in_hand() -> Option<(usize, u32)> {
+    IN_HAND.get()
+}
 
 /// Replications taken off the counter at once: few enough that threads end together.
 const BATCH: usize = 8;
@@ -115,6 +126,7 @@ impl<'s> Experiment<'s> {
                 let range = batch * BATCH..replications.min((batch + 1) * BATCH);
                 let made = range.len();
                 for replication in range {
+                    IN_HAND.set(Some((plan, u32::try_from(replication).expect("replications fit u32"))));
                     outcomes.push((plan, replication, simulation.outcome(replication, self.end())));
                 }
                 (effort.progress)(done.fetch_add(made, Ordering::Relaxed) + made);

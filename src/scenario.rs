@@ -1,9 +1,40 @@
 //! Scenario files: text in, a checked [`Scenario`] out, every error with its place.
+//!
+//! Owns the scenario format and everything that can be wrong with it. Opens no file itself: the
+//! caller reads those that the scenario names. Does not own what needs a strategy and the fleet
+//! together (S6 and its like): that is the plan's.
 
+mod access;
+pub mod alone;
+mod checks;
+mod distribution;
+mod files;
+mod members;
+mod population;
+mod regions;
+mod script;
+mod strategy;
+mod tree;
+mod update;
+mod window;
+mod world;
+
+pub use checks::{Bound, Check, Statistic};
+pub use files::Open;
+pub use tree::Spot;
+
+use std::collections::BTreeSet;
+
+use access::{Field, Map, Notes, Texts};
+use files::Loader;
+use members::Builder;
+
+use crate::error::{Diagnostic, Place};
 use crate::fleet::Fleet;
-use crate::scheduler::{ServiceLimits, Strategy, Update};
+use crate::ids::{Column, MemberId, WindowId};
+use crate::scheduler::{NodeImageSelection, ServiceLimits, Strategy, Update};
 use crate::sim::model::WorldModel;
-use crate::sim::script::Script;
+use crate::sim::script::{Released, Script};
 use crate::time::{Span, Timestamp};
 
 /// One scenario file, checked: everything the program needs and nothing that can be wrong.
@@ -31,6 +62,304 @@ pub struct Scenario {
     pub world: WorldModel,
     /// `script`
     pub script: Script,
+    /// `checks`, for continuous integration.
+    pub checks: Vec<Check>,
     /// A digest of everything that was read (SHA-256, hex): the scenario's text and its files'.
     pub digest: String,
+    /// Where things stand in the files, for whoever has something to say about them.
+    pub places: Places,
+}
+
+/// Where the parts of a scenario stand in its files.
+#[derive(Debug, Clone, Default)]
+pub struct Places {
+    sources: Texts,
+    /// Of each strategy, in the order of [`Scenario::strategies`].
+    pub strategies: Vec<StrategyPlaces>,
+    /// Of each member; members of one population share theirs.
+    pub members: Column<MemberId, Spot>,
+    /// Of each distinct window, where it is described first.
+    pub windows: Column<WindowId, Spot>,
+    /// Of every maintenance configuration called `default`.
+    pub default_configurations: Vec<Spot>,
+    /// Of `script.updates`.
+    pub scripted_updates: Option<Spot>,
+    /// Of `update`.
+    pub update: Option<Spot>,
+}
+
+/// Where a strategy stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StrategyPlaces {
+    /// Its entry in `strategies`.
+    pub at: Spot,
+    /// Its stages; none when it updates one by one.
+    pub stages: Vec<StagePlaces>,
+}
+
+/// Where a stage and its keys stand; absent keys have no place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the stage's own keys")]
+pub struct StagePlaces {
+    pub at: Spot,
+    pub max_concurrency: Option<Spot>,
+    pub max_allowed_failures: Option<Spot>,
+    pub wait: Option<Spot>,
+    pub after_gates: Option<Spot>,
+    /// Its groups, in order; none for the implicit group.
+    pub groups: Vec<GroupPlaces>,
+}
+
+/// Where a group and its keys stand; absent keys have no place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the group's own keys")]
+pub struct GroupPlaces {
+    pub at: Spot,
+    pub max_concurrency: Option<Spot>,
+    pub max_allowed_failures: Option<Spot>,
+}
+
+impl Places {
+    /// A place as people read it: file, line, column, and the line itself.
+    pub fn place(&self, spot: Spot) -> Place {
+        self.sources.place(spot)
+    }
+}
+
+const SCENARIO: &[&str] = &[
+    "name",
+    "start",
+    "horizon",
+    "seed",
+    "replications",
+    "serviceLimits",
+    "fleet",
+    "update",
+    "strategies",
+    "autoUpgradeProfiles",
+    "configurationChanges",
+    "world",
+    "script",
+    "checks",
+];
+/// What an instant looks like, for messages.
+const INSTANT: &str = "an instant such as 2026-03-02T08:00:00Z";
+/// The longest horizon, and the longest duration anywhere: a hundred years.
+const LONGEST: Span = Span::from_days(36_525);
+
+impl Scenario {
+    /// Reads a scenario. `name` is the file as the user named it, for messages; `open` reads the
+    /// files that the scenario names. With the scenario come warnings; without it, errors: as many
+    /// as one reading finds, in the order of their places.
+    pub fn read(
+        name: &str,
+        text: &str,
+        open: &Open<'_>,
+    ) -> Result<(Self, Vec<Diagnostic>), Vec<Diagnostic>> {
+        Self::read_seeded(name, text, open, None)
+    }
+
+    /// The same, as if the scenario's `seed` were this one: the fleet is drawn from it too.
+    pub fn read_seeded(
+        name: &str,
+        text: &str,
+        open: &Open<'_>,
+        seed: Option<u64>,
+    ) -> Result<(Self, Vec<Diagnostic>), Vec<Diagnostic>> {
+        let notes = Notes::default();
+        let loader = Loader::new(&notes, open, text);
+        let file = notes.sources.add(name, text);
+        let scenario = tree::parse(&notes, file, text).and_then(|root| {
+            tree::refuse_duplicate_keys(&notes, &root);
+            read_root(&Field::new(&notes, "the scenario", &root), &loader, seed)
+        });
+        let warnings = notes.finish()?;
+        let mut scenario = scenario.expect("a scenario that is not read comes with an error");
+        scenario.places.sources = notes.sources.into_texts();
+        Ok((scenario, warnings))
+    }
+
+    /// What the members that a run selects lack: an entry in `script.updates` (R-K6), or the
+    /// `kubernetesVersion` that the update looks at (R-I19). To be asked with the members of each
+    /// strategy's plan.
+    pub fn check_selected(&self, selected: impl IntoIterator<Item = MemberId>) -> Vec<Diagnostic> {
+        let needs_version = self.update.upgrade.kubernetes_version().is_some();
+        let mut unscripted = vec![];
+        let mut errors = vec![];
+        for id in selected.into_iter().collect::<BTreeSet<_>>() {
+            let member = &self.fleet.members[id];
+            let updates = self.script.updates.as_ref();
+            if updates.is_some_and(|u| u.rest.is_empty() && !u.by_member.contains_key(&id)) {
+                unscripted.push(member.name.as_str());
+            }
+            if needs_version && member.kubernetes_version.is_none() {
+                let message = format!("the update looks at the Kubernetes version of `{}`, which has none", member.name);
+                let error = Diagnostic::error("R-I19", message)
+                    .at(self.places.place(self.places.members[id]))
+                    .hint("write kubernetesVersion: 1.33.3, say");
+                errors.push(error);
+            }
+        }
+        if let (Some(at), false) = (self.places.scripted_updates, unscripted.is_empty()) {
+            let more = unscripted.len().saturating_sub(10);
+            let names = unscripted.iter().take(10).map(|name| format!("`{name}`"));
+            let mut names = names.collect::<Vec<_>>().join(", ");
+            if more > 0 {
+                names = format!("{names} and {more} more");
+            }
+            let error = Diagnostic::error("R-K6", format!("no update is scripted for {names}"))
+                .at(self.places.place(at))
+                .hint("add an entry for each, or one for the rest: \"*\": {takes: 30m}");
+            errors.push(error);
+        }
+        errors
+    }
+}
+
+fn read_root(root: &Field<'_>, loader: &Loader<'_>, seed: Option<u64>) -> Option<Scenario> {
+    let notes = root.notes;
+    let map = root.map("a scenario", SCENARIO)?;
+    let name = map.need("name").and_then(|field| file_name(&field)).unwrap_or_default();
+    let start = map.need("start").and_then(|field| instant(&field)).unwrap_or_default();
+    let horizon = map.need("horizon").and_then(|field| horizon(&field)).unwrap_or(Span::DAY);
+    let written = map.own("seed").and_then(|field| field.integer(0, i128::from(u64::MAX)));
+    let seed = seed.or(written);
+    let replications = map.own("replications").and_then(|field| field.integer(1, 10_000_000));
+    let limits = [("azure", ServiceLimits::Azure), ("none", ServiceLimits::None)];
+    let limits = map.own("serviceLimits").and_then(|field| field.word(&limits));
+    let (seed, limits) = (seed.unwrap_or(1), limits.unwrap_or_default());
+    map.not_yet("autoUpgradeProfiles", "auto-upgrade profiles");
+    map.not_yet("configurationChanges", "configuration changes");
+
+    let script = map.get("script");
+    let mut builder = Builder::new(notes, start, script::regions(script.map(|field| field.node)));
+    if let Some(field) = map.need("fleet") {
+        builder.read(&field, seed, limits, loader);
+    }
+    let update = update_of(&map, &mut builder);
+    let strategies = map.get("strategies");
+    let (strategies, strategy_places) = strategy::read(strategies, limits, loader, root.at());
+    let (script, scripted_updates) = script::read(script, &mut builder, horizon);
+    let world = world::read(map.get("world"), &script, loader);
+    let checks = checks::read(map.get("checks"), &strategies);
+    let update = update?;
+    warn_of_unreleased_targets(&update, &script, &builder, map.place_of("update"));
+    let places = Places {
+        sources: Texts::default(),
+        strategies: strategy_places,
+        members: builder.places,
+        windows: builder.window_places,
+        default_configurations: builder.default_configurations,
+        scripted_updates,
+        update: map.spot("update"),
+    };
+    Some(Scenario {
+        name,
+        start,
+        horizon,
+        seed,
+        replications: replications.unwrap_or(1_000),
+        service_limits: limits,
+        fleet: builder.fleet,
+        update,
+        strategies,
+        world,
+        script,
+        checks,
+        digest: loader.digest(),
+        places,
+    })
+}
+
+fn update_of(map: &Map<'_>, builder: &mut Builder<'_>) -> Option<Update> {
+    let Some(field) = map.get("update") else {
+        let others = ["autoUpgradeProfiles", "configurationChanges"];
+        if others.iter().all(|key| map.spot(key).is_none()) {
+            map.notes
+                .error(map.node.at, "missing-key", "the scenario says nothing to do: it needs `update`")
+                .hint("write update: {managedClusterUpdate: {upgrade: {type: NodeImageOnly}}}");
+        } else {
+            map.need("update");
+        }
+        return None;
+    };
+    update::read(&field, builder)
+}
+
+/// R-I7: under `script.releases`, a target that no release names never arrives.
+fn warn_of_unreleased_targets(
+    update: &Update,
+    script: &Script,
+    builder: &Builder<'_>,
+    at: Spot,
+) {
+    let Some(releases) = &script.releases else { return };
+    let mut targets: Vec<(Released, String)> = vec![];
+    if let Some(version) = update.upgrade.kubernetes_version() {
+        targets.push((Released::Kubernetes(version), format!("Kubernetes {version}")));
+    }
+    if let NodeImageSelection::Custom(images) = &update.node_images {
+        for image in images {
+            let name = format!("{}-{}", builder.fleet.families[image.family], image.version);
+            targets.push((Released::NodeImage(*image), name));
+        }
+    }
+    for (target, name) in targets {
+        if !releases.iter().any(|release| release.what == target) {
+            let message = format!("no release of the script names the target {name}");
+            builder
+                .notes
+                .warning(at, "R-I7", message)
+                .hint("members that need it stay Pending for ever; add it to `script.releases`");
+        }
+    }
+}
+
+/// A name that becomes a file's: scenarios and strategies.
+fn file_name(field: &Field<'_>) -> Option<String> {
+    let text = field.text()?;
+    let mut bytes = text.bytes();
+    let fits = bytes.next().is_some_and(|byte| byte.is_ascii_alphanumeric())
+        && bytes.all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte))
+        && text.len() <= 64;
+    if !fits {
+        field.fail("name", format!("`{text}` cannot be a name, because it becomes a file's")).hint(
+            "1 to 64 letters, digits, dots, underscores and hyphens, a letter or digit first",
+        );
+        return None;
+    }
+    Some(text.to_owned())
+}
+
+/// A duration, at most a hundred years.
+fn duration(field: &Field<'_>) -> Option<Span> {
+    let span: Span = field.parsed("a duration such as 90s, 45m, 2h30m or 3d")?;
+    if span > LONGEST {
+        let name = field.name;
+        field.fail("out-of-range", format!("`{name}` is longer than 36525 days (a hundred years)"));
+        return None;
+    }
+    Some(span)
+}
+
+/// An instant within the years 1970 to 2999, to the second (R-A8).
+fn instant(field: &Field<'_>) -> Option<Timestamp> {
+    let at: Timestamp = field.parsed(INSTANT)?;
+    let last = Timestamp::from_millis(32_503_680_000_000);
+    if at < Timestamp::default() || at >= last || at.as_millis() % 1_000 != 0 {
+        let name = field.name;
+        let message = format!("`{name}` must be a whole second of the years 1970 to 2999");
+        field.fail("out-of-range", message);
+        return None;
+    }
+    Some(at)
+}
+
+fn horizon(field: &Field<'_>) -> Option<Span> {
+    let span = duration(field)?;
+    if span == Span::ZERO {
+        field.fail("out-of-range", "`horizon` must be longer than nothing");
+        return None;
+    }
+    Some(span)
 }

@@ -23,6 +23,9 @@ use crate::sim::queue::{Happening, Queue};
 use crate::sim::world::Truth;
 use crate::time::Timestamp;
 
+/// More steps than any instant can need: beyond, the scheduler runs in a circle.
+const MOST_STEPS: u32 = 10_000_000;
+
 /// One worker's simulation of one strategy: everything that changes, reused from replication to
 /// replication.
 #[derive(Debug)]
@@ -88,6 +91,7 @@ impl<'p> Simulation<'p> {
         self.truth.draw(self.world, replication, &mut self.scheduler);
         let start = self.world.start();
         self.deliver(start, Happening::Start, watch);
+        let (mut last, mut wakes) = (start, 0_u32);
         while !self.is_over() {
             let next = self.truth.next_happening(self.world, &self.queue);
             let wake = self.scheduler.next_wake().map(|(at, _)| at);
@@ -100,6 +104,9 @@ impl<'p> Simulation<'p> {
             } else {
                 Happening::Wake
             };
+            wakes = if now == last { wakes + 1 } else { 0 };
+            assert!(wakes < MOST_STEPS, "the scheduler does not get past {now}");
+            last = now;
             self.deliver(now, happening, watch);
         }
         Outcome::of(&self.scheduler, start, end)

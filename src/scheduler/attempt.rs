@@ -38,7 +38,6 @@ impl Scheduler<'_> {
                 idle += 1;
             }
         }
-        self.replan_poll();
     }
 
     pub(super) fn pass_edges(&mut self, id: GroupId) {

@@ -114,6 +114,8 @@ pub(super) struct Candidates {
     cohorts: Vec<CohortNow>,
     /// The cohorts with `look` set.
     looks: Vec<u32>,
+    /// Cohorts whose messages are out of date, but were not reached for lack of a slot.
+    stale: Vec<u32>,
     /// Coming class changes: (when, cohort).
     edges: BinaryHeap<Reverse<(Timestamp, u32)>>,
     /// Pending members that are candidates for this instant only.
@@ -131,6 +133,8 @@ impl Candidates {
         }));
         self.looks.clear();
         self.looks.reserve(group.cohorts.len());
+        self.stale.clear();
+        self.stale.reserve(group.cohorts.len());
         self.edges.clear();
         self.edges.reserve(group.cohorts.len());
         self.due.clear();
@@ -187,18 +191,18 @@ impl Candidates {
         self.ready.iter().find(|bits| !bits.is_empty()).and_then(Bits::first)
     }
 
-    /// Ends the instant: members that were candidates for it alone are candidates no more. Says
-    /// whether some were not reached, so that the next poll must look again.
-    pub(super) fn end_instant(&mut self, group: &GroupPlan) -> bool {
-        let mut unreached = false;
+    /// Ends the instant: members that were candidates for it alone are candidates no more. Those
+    /// that were not reached are looked at again at the next poll with a free slot (R-B3).
+    pub(super) fn end_instant(&mut self, group: &GroupPlan) {
         while let Some(position) = self.due.pop() {
             if self.contains(group, position) {
                 self.remove(group, position);
-                self.look_at(group.cohort_of[position as usize]);
-                unreached = true;
+                let cohort = group.cohort_of[position as usize];
+                if !self.stale.contains(&cohort) {
+                    self.stale.push(cohort);
+                }
             }
         }
-        unreached
     }
 
     /// Moves every cohort whose window passed an edge into its new class. A noticed member (a
@@ -282,15 +286,22 @@ impl Candidates {
         self.look_at(group.cohort_of[position as usize]);
     }
 
-    /// Whether a poll would look at anybody.
+    /// Whether the next poll must look at somebody, slots or not.
     pub(super) fn wants_look(&self) -> bool {
         !self.looks.is_empty()
     }
 
+    /// Whether a poll with a free slot would mend somebody's message.
+    pub(super) fn wants_mending(&self) -> bool {
+        !self.stale.is_empty()
+    }
+
     /// The next cohort to look at, which is then taken as looked at.
     pub(super) fn take_look(&mut self) -> Option<usize> {
-        let cohort = self.looks.pop()? as usize;
-        self.cohorts[cohort].look = false;
-        Some(cohort)
+        if let Some(cohort) = self.looks.pop() {
+            self.cohorts[cohort as usize].look = false;
+            return Some(cohort as usize);
+        }
+        self.stale.pop().map(|cohort| cohort as usize)
     }
 }

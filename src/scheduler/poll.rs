@@ -121,7 +121,8 @@ impl Scheduler<'_> {
             } else {
                 // Messages out of date can only be mended when a slot is free (R-B3).
                 let room = room && group.in_flight < plan.max_concurrency;
-                let look = (candidates.wants_look() && room).then_some(self.now);
+                let look = candidates.wants_look() || (room && candidates.wants_mending());
+                let look = look.then_some(self.now);
                 let edge = candidates.next_edge();
                 let change = look.into_iter().chain(edge).chain(self.support_ends).min();
                 change.map(|at| self.grid_from(at.max(self.now)).max(self.next_grid))
@@ -138,6 +139,5 @@ impl Scheduler<'_> {
         for id in ids::<GroupId>(&self.plan.stages[StageId(self.run.current)].groups) {
             self.candidates[id].end_instant(&self.plan.groups[id]);
         }
-        self.replan_poll();
     }
 }

@@ -385,6 +385,7 @@ impl<'p> Scheduler<'p> {
             self.end_instant();
             self.judge(log);
         }
+        self.replan_poll();
     }
 
     /// The run's state, times and counts.

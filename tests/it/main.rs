@@ -1,5 +1,6 @@
 //! The integration tests, one binary.
 
+mod broken;
 mod conformance;
 mod product;
 mod reference;

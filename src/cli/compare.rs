@@ -1,0 +1,260 @@
+//! `compare`: all strategies, many replications each, on common random numbers.
+
+mod progress;
+
+use std::collections::BTreeSet;
+use std::num::{NonZeroU32, NonZeroUsize};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::available_parallelism;
+
+use clap::Args;
+use fleetsim::error::Diagnostic;
+use fleetsim::experiment::{Effort, Experiment, Outcomes};
+use fleetsim::report::results::{self, Results};
+use fleetsim::report::summary::Summary;
+use fleetsim::report::table;
+use fleetsim::stats::Confidence;
+
+use super::load::{Loaded, Source};
+use super::panic::{self, InHand};
+use super::{Console, Exit, Failure, Format, words};
+use progress::{Bar, Clock};
+
+/// Where results go without `-o`: a folder of the scenario's name in here.
+const RESULTS: &str = "results";
+/// Columns of the table where there is no terminal.
+const WIDTH: u16 = 100;
+/// Columns of the table on however wide a terminal.
+const WIDEST: u16 = 160;
+
+const EXAMPLES: &str = "\
+Examples:
+  fleetsim compare scenario.yaml
+  fleetsim compare scenario.yaml -n 10000 -o results/long --strategy careful --strategy waves
+  fleetsim compare scenarios/*.yaml --format md > compared.md
+
+All strategies meet the same luck, so their differences are sharper than their numbers. Ctrl-C
+finishes the replications in hand and writes what is done; a second one stops at once.";
+
+/// Options of `compare`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Options {
+    /// The scenarios; `-` reads stdin
+    #[arg(required = true, value_name = "SCENARIO")]
+    scenarios: Vec<String>,
+    /// Replications of each strategy, instead of the scenario's
+    #[arg(short = 'n', long, value_name = "N")]
+    replications: Option<NonZeroU32>,
+    /// Where the results go [default: results/<scenario name>]; with several scenarios, a subfolder
+    /// each
+    #[arg(short, long, value_name = "DIR")]
+    output: Option<PathBuf>,
+    /// Worker threads [default: RAYON_NUM_THREADS, else all cores]
+    #[arg(long, value_name = "N")]
+    threads: Option<NonZeroUsize>,
+    /// The seed, instead of the scenario's
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+    /// Replace whatever results the folder holds
+    #[arg(long)]
+    force: bool,
+    /// Only this strategy; can be given several times
+    #[arg(long, value_name = "NAME")]
+    strategy: Vec<String>,
+}
+
+/// Ctrl-C was pressed.
+static STOP: AtomicBool = AtomicBool::new(false);
+
+/// Carries out `compare`.
+pub(crate) fn run(options: &Options, console: &Console) -> Result<Exit, Failure> {
+    let loaded = load(options)?;
+    let experiments = lay_out(options, &loaded)?;
+    let folders = folders(options, &loaded)?;
+    for (loaded, experiment) in loaded.iter().zip(&experiments) {
+        console.warn(&loaded.doubts(experiment));
+    }
+    listen();
+    let mut done: Vec<Summary> = Vec::new();
+    for ((loaded, experiment), folder) in loaded.iter().zip(&experiments).zip(&folders) {
+        let outcomes = simulate(options, loaded, experiment, console);
+        let Some(summary) = Summary::of(experiment, &outcomes, Confidence::DEFAULT) else {
+            console.always("interrupted before the first replication was done: nothing is written");
+            break;
+        };
+        if console.format == Format::Table {
+            let gap = if done.is_empty() { "" } else { "\n" };
+            console.print(&format!("{gap}{}", table::terminal(&summary, width())))?;
+        }
+        let results = Results { experiment, outcomes: &outcomes, summary: &summary, target: None };
+        results.write(folder, options.force)?;
+        console.say(&format!("wrote {}", folder.display()));
+        if outcomes.interrupted {
+            let done = words::count(summary.replications as u64, "replication");
+            console.always(&format!("interrupted: these are the results of the first {done}"));
+        }
+        done.push(summary);
+        if STOP.load(Ordering::Relaxed) {
+            break;
+        }
+    }
+    print(&done, console)?;
+    Ok(if STOP.load(Ordering::Relaxed) { Exit::Interrupted } else { Exit::Fine })
+}
+
+/// Reads all scenarios, or says what is wrong with all of them.
+fn load(options: &Options) -> Result<Vec<Loaded>, Failure> {
+    let (mut all, mut errors) = (Vec::new(), Vec::new());
+    for path in &options.scenarios {
+        let source = Source::read(path).map_err(|error| vec![error]);
+        match source.and_then(|source| source.scenario(options.seed)) {
+            Ok(loaded) => all.push(loaded),
+            Err(found) => errors.extend(found),
+        }
+    }
+    let mut names = BTreeSet::new();
+    for loaded in &all {
+        let name = &loaded.scenario.name;
+        if !names.insert(name.to_lowercase()) {
+            let message = format!("two of the scenarios are called `{name}`");
+            let hint = "results lie in a folder of the scenario's name; rename one of them";
+            errors.push(Diagnostic::error("duplicate-name", message).hint(hint));
+        }
+    }
+    if errors.is_empty() { Ok(all) } else { Err(errors.into()) }
+}
+
+fn lay_out<'l>(
+    options: &Options,
+    loaded: &'l [Loaded],
+) -> Result<Vec<Experiment<'l>>, Vec<Diagnostic>> {
+    let (mut all, mut errors) = (Vec::new(), Vec::new());
+    for loaded in loaded {
+        let strategies = loaded.strategies(&options.strategy);
+        match strategies.and_then(|strategies| loaded.lay_out(&strategies)) {
+            Ok(experiment) => all.push(experiment),
+            Err(found) => errors.extend(found),
+        }
+    }
+    if errors.is_empty() { Ok(all) } else { Err(errors) }
+}
+
+/// Where each scenario's results go; none may hold anything else.
+fn folders(options: &Options, loaded: &[Loaded]) -> Result<Vec<PathBuf>, Failure> {
+    let one = loaded.len() == 1;
+    let folder = |loaded: &Loaded| match &options.output {
+        Some(folder) if one => folder.clone(),
+        Some(folder) => folder.join(&loaded.scenario.name),
+        None => Path::new(RESULTS).join(&loaded.scenario.name),
+    };
+    let folders: Vec<PathBuf> = loaded.iter().map(folder).collect();
+    for (folder, loaded) in folders.iter().zip(loaded) {
+        results::claim(folder, &loaded.scenario, options.force)?;
+    }
+    Ok(folders)
+}
+
+fn simulate(
+    options: &Options,
+    loaded: &Loaded,
+    experiment: &Experiment<'_>,
+    console: &Console,
+) -> Outcomes {
+    let scenario = &loaded.scenario;
+    panic::note(InHand {
+        scenario: loaded.name().to_owned(),
+        seed: scenario.seed,
+        strategies: experiment.plans.iter().map(|plan| plan.strategy.to_owned()).collect(),
+        replication: None,
+    });
+    let replications = options.replications.map_or(scenario.replications, NonZeroU32::get);
+    let threads = options.threads.unwrap_or_else(threads).get();
+    let total = u64::from(replications) * experiment.plans.len() as u64;
+    let (clock, bar) = (Clock::start(), Bar::new(&scenario.name, total, console));
+    let progress = |done: usize| bar.show(done as u64);
+    let effort = Effort { replications, threads, stop: &STOP, progress: &progress };
+    let outcomes = experiment.run(&effort);
+    bar.clear();
+    console.say(&timing(&outcomes, &clock, threads));
+    outcomes
+}
+
+/// How fast it went.
+fn timing(outcomes: &Outcomes, clock: &Clock, threads: usize) -> String {
+    let all = outcomes.by_strategy.iter().flatten();
+    let (mut runs, mut updates) = (0_u64, 0_u64);
+    for outcome in all {
+        runs += 1;
+        updates += u64::from(outcome.updated) + u64::from(outcome.failed);
+    }
+    format!(
+        "{} in {} on {}: {} replications/s, {} member updates/s",
+        words::count(runs, "replication"),
+        clock.shown(),
+        words::count(threads as u64, "thread"),
+        clock.rate(runs),
+        clock.rate(updates),
+    )
+}
+
+/// The default number of threads: `RAYON_NUM_THREADS`, else all cores.
+fn threads() -> NonZeroUsize {
+    let wanted = std::env::var("RAYON_NUM_THREADS").ok().and_then(|text| text.parse().ok());
+    wanted.or_else(|| available_parallelism().ok()).unwrap_or(NonZeroUsize::MIN)
+}
+
+/// The first Ctrl-C asks the workers to stop, the second one ends the program.
+fn listen() {
+    let pressed = || {
+        if STOP.swap(true, Ordering::Relaxed) {
+            std::process::exit(Exit::Interrupted as i32);
+        }
+        eprint_line("finishing the replications in hand; press Ctrl-C again to stop at once");
+    };
+    // Without a handler Ctrl-C ends the program at once: good enough.
+    let _ = ctrlc::set_handler(pressed);
+}
+
+fn eprint_line(line: &str) {
+    use std::io::Write as _;
+    let _ = writeln!(std::io::stderr().lock(), "{line}");
+}
+
+/// Columns of the terminal on stdout.
+fn width() -> u16 {
+    terminal_size::terminal_size().map_or(WIDTH, |(width, _)| width.0.clamp(WIDTH / 2, WIDEST))
+}
+
+/// Prints what is printed only when everything is done.
+fn print(done: &[Summary], console: &Console) -> Result<(), Failure> {
+    let texts = |of: fn(&Summary) -> String| done.iter().map(of).collect::<Vec<_>>();
+    let text = match console.format {
+        Format::Table => return Ok(()),
+        Format::Md => texts(table::markdown).join("\n"),
+        Format::Json => match &texts(results::summary_json)[..] {
+            [only] => only.clone(),
+            several => format!("[\n{}\n]\n", several.join(",\n")),
+        },
+        Format::Csv if done.len() == 1 => results::summary_csv(&done[0]),
+        Format::Csv => csv_of_several(done),
+    };
+    console.print(&text)
+}
+
+/// The rows of several scenarios under one heading, with a column for their names.
+fn csv_of_several(done: &[Summary]) -> String {
+    let mut text = String::new();
+    for summary in done {
+        let rows = results::summary_csv(summary);
+        for (number, row) in rows.lines().enumerate() {
+            if number > 0 {
+                text.push_str(&format!("{},{row}\n", summary.scenario));
+            } else if text.is_empty() {
+                text.push_str(&format!("scenario,{row}\n"));
+            }
+        }
+    }
+    text
+}

@@ -1,0 +1,74 @@
+//! How far it is and how fast it goes: only for people, never in a result.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use crate::cli::Console;
+
+/// A bar is shown for what takes longer than this.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// Real time, to tell people how long something took.
+#[derive(Debug)]
+pub(super) struct Clock(Instant);
+
+impl Clock {
+    #[expect(clippy::disallowed_methods, reason = "people are told how long something took")]
+    pub(super) fn start() -> Self {
+        Self(Instant::now())
+    }
+
+    /// `2.31 s`
+    pub(super) fn shown(&self) -> String {
+        format!("{:.2} s", self.0.elapsed().as_secs_f64())
+    }
+
+    /// How many a second, with two or three digits that count.
+    #[expect(clippy::cast_precision_loss, reason = "counts of work stay below 2^53")]
+    pub(super) fn rate(&self, done: u64) -> String {
+        let rate = done as f64 / self.0.elapsed().as_secs_f64().max(1e-9);
+        match rate {
+            r if r >= 1e6 => format!("{:.2} million", r / 1e6),
+            r if r >= 1e4 => format!("{:.0} thousand", r / 1e3),
+            r if r >= 10.0 => format!("{r:.0}"),
+            r => format!("{r:.1}"),
+        }
+    }
+}
+
+/// A bar on stderr with rate and time left.
+#[derive(Debug)]
+pub(super) struct Bar {
+    bar: ProgressBar,
+    clock: Clock,
+    shown: AtomicBool,
+}
+
+impl Bar {
+    /// A bar that shows itself once its work takes longer than a second; never under `--quiet` or
+    /// where stderr is no terminal.
+    pub(super) fn new(name: &str, total: u64, console: &Console) -> Self {
+        let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::hidden());
+        let template = "{msg} [{bar:32}] {percent}% of {len} replications, {per_sec}, {eta} left";
+        let style = ProgressStyle::with_template(template).expect("the template is well-formed");
+        bar.set_style(style.progress_chars("=> "));
+        bar.set_message(name.to_owned());
+        Self { bar, clock: Clock::start(), shown: AtomicBool::new(!console.shows_progress()) }
+    }
+
+    /// So many are done.
+    pub(super) fn show(&self, done: u64) {
+        if self.clock.0.elapsed() > PATIENCE && !self.shown.swap(true, Ordering::Relaxed) {
+            self.bar.set_draw_target(ProgressDrawTarget::stderr());
+        }
+        // Workers report out of order; the bar never goes back.
+        self.bar.set_position(done.max(self.bar.position()));
+    }
+
+    /// Takes the bar away.
+    pub(super) fn clear(&self) {
+        self.bar.finish_and_clear();
+    }
+}

@@ -1,0 +1,264 @@
+//! The only room that opens input files: scenarios, what they name, and their strategies laid over
+//! their fleets.
+
+use std::fs;
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+
+use fleetsim::error::Diagnostic;
+use fleetsim::experiment::Experiment;
+use fleetsim::ids::MemberId;
+use fleetsim::scenario::Scenario;
+use fleetsim::scheduler::{Plan, Strategy};
+use fleetsim::sim::World;
+
+/// So many errors of one strategy are shown; more are one mistake many times.
+const MOST_ERRORS: usize = 10;
+
+/// One file named on the command line; `-` is stdin.
+#[derive(Debug)]
+pub(crate) struct Source {
+    /// As people named it.
+    pub(crate) name: String,
+    /// What it holds.
+    pub(crate) text: String,
+    /// Where the files it names are.
+    folder: PathBuf,
+}
+
+/// A scenario that was read, with what is doubtful about it.
+#[derive(Debug)]
+pub(crate) struct Loaded {
+    /// The scenario.
+    pub(crate) scenario: Scenario,
+    /// Warnings, in the order of their places.
+    pub(crate) warnings: Vec<Diagnostic>,
+    source: Source,
+}
+
+impl Source {
+    /// Reads a file, or stdin.
+    ///
+    /// # Errors
+    /// If it cannot be read, or is not text.
+    pub(crate) fn read(path: &str) -> Result<Self, Diagnostic> {
+        if path == "-" {
+            let mut bytes = Vec::new();
+            io::stdin().lock().read_to_end(&mut bytes).map_err(|why| {
+                Diagnostic::error("file", format!("stdin cannot be read: {why}"))
+                    .hint("pipe a scenario into it: cat scenario.yaml | fleetsim validate -")
+            })?;
+            let text = String::from_utf8(bytes).map_err(|_| not_text("stdin"))?;
+            return Ok(Self { name: "<stdin>".to_owned(), text, folder: PathBuf::new() });
+        }
+        let folder = Path::new(path).parent().unwrap_or(Path::new("")).to_owned();
+        let bytes = fs::read(path).map_err(|why| {
+            let message = format!("{path}, named on the command line, cannot be read: {why}");
+            Diagnostic::error("file", message).hint(hint(Path::new(path)))
+        })?;
+        let text = String::from_utf8(bytes).map_err(|_| not_text(path))?;
+        Ok(Self { name: path.to_owned(), text, folder })
+    }
+
+    /// Reads the scenario in it; another seed than the scenario's draws another fleet and other
+    /// luck.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it.
+    pub(crate) fn scenario(self, seed: Option<u64>) -> Result<Loaded, Vec<Diagnostic>> {
+        let open = |name: &str| {
+            let path = self.folder.join(name);
+            let bytes = fs::read(&path).map_err(|why| format!("{why} ({})", path.display()))?;
+            String::from_utf8(bytes).map_err(|_| "it is not UTF-8 text".to_owned())
+        };
+        match Scenario::read_seeded(&self.name, &self.text, &open, seed) {
+            Ok((scenario, warnings)) => {
+                let warnings = warnings.into_iter().map(|found| self.as_named(found)).collect();
+                Ok(Loaded { scenario, warnings, source: self })
+            }
+            Err(errors) => Err(errors.into_iter().map(|found| self.as_named(found)).collect()),
+        }
+    }
+
+    /// Places in files that the scenario names are given as seen from the command line.
+    pub(crate) fn as_named(&self, mut diagnostic: Diagnostic) -> Diagnostic {
+        if let Some(place) = diagnostic.place.as_mut().filter(|place| place.file != self.name) {
+            place.file = self.folder.join(&place.file).display().to_string();
+        }
+        diagnostic
+    }
+}
+
+fn not_text(name: &str) -> Diagnostic {
+    Diagnostic::error("file", format!("{name} is not UTF-8 text"))
+        .hint("scenarios are YAML or JSON, in UTF-8")
+}
+
+/// What to do about a file that cannot be read.
+fn hint(path: &Path) -> String {
+    if path.is_dir() {
+        return "it is a folder; name a file in it".to_owned();
+    }
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let folder = folder.unwrap_or(Path::new("."));
+    if !folder.is_dir() {
+        return format!("there is no folder {}", folder.display());
+    }
+    let wanted = path.file_name().unwrap_or_default().to_string_lossy();
+    let entries = fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
+    let mut names: Vec<String> =
+        entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    names.sort();
+    match nearest(&wanted, names.iter().map(String::as_str)).first() {
+        Some((name, likeness)) if *likeness >= 0.7 => {
+            format!("did you mean {}?", path.with_file_name(name).display())
+        }
+        _ => "look at its name and its permissions".to_owned(),
+    }
+}
+
+/// Names by likeness to a word, the nearest first.
+fn nearest<'n>(word: &str, names: impl Iterator<Item = &'n str>) -> Vec<(&'n str, f64)> {
+    let word = word.to_lowercase();
+    let likeness = |name: &str| strsim::jaro_winkler(&word, &name.to_lowercase());
+    let mut names: Vec<_> = names.map(|name| (name, likeness(name))).collect();
+    names.sort_by(|a, b| b.1.total_cmp(&a.1));
+    names
+}
+
+impl Loaded {
+    /// As people named the scenario's file.
+    pub(crate) fn name(&self) -> &str {
+        &self.source.name
+    }
+
+    /// The strategies of these names, in the scenario's order; all of them if none is named.
+    ///
+    /// # Errors
+    /// For every name that the scenario does not have.
+    pub(crate) fn strategies(&self, wanted: &[String]) -> Result<Vec<&Strategy>, Vec<Diagnostic>> {
+        let all = &self.scenario.strategies;
+        let unknown: Vec<Diagnostic> = wanted
+            .iter()
+            .filter(|name| all.iter().all(|strategy| strategy.name != **name))
+            .map(|name| self.unknown(name))
+            .collect();
+        if !unknown.is_empty() {
+            return Err(unknown);
+        }
+        let asked = |strategy: &&Strategy| wanted.is_empty() || wanted.contains(&strategy.name);
+        Ok(all.iter().filter(asked).collect())
+    }
+
+    /// The strategy of this name, or the scenario's first.
+    ///
+    /// # Errors
+    /// If the scenario has no strategy of this name.
+    pub(crate) fn strategy(&self, wanted: Option<&String>) -> Result<&Strategy, Vec<Diagnostic>> {
+        let found = self.strategies(wanted.map_or(&[], std::slice::from_ref))?;
+        Ok(found.first().expect("a scenario has at least one strategy"))
+    }
+
+    fn unknown(&self, wanted: &str) -> Diagnostic {
+        let names = self.scenario.strategies.iter().map(|strategy| strategy.name.as_str());
+        let names: Vec<_> = nearest(wanted, names).into_iter().map(|(name, _)| name).collect();
+        let message = format!("{} has no strategy `{wanted}`", self.name());
+        Diagnostic::error("unknown-strategy", message)
+            .hint(format!("its strategies, the nearest name first: {}", names.join(", ")))
+    }
+
+    /// Lays strategies over the fleet.
+    ///
+    /// # Errors
+    /// Whatever makes one of them impossible for this fleet (S6, L2, R-K6, R-I19).
+    pub(crate) fn lay_out<'s>(
+        &'s self,
+        strategies: &[&'s Strategy],
+    ) -> Result<Experiment<'s>, Vec<Diagnostic>> {
+        let scenario = &self.scenario;
+        let clock = scenario.start..scenario.start + scenario.horizon;
+        let (mut plans, mut errors) = (Vec::new(), Vec::new());
+        for strategy in strategies {
+            let (fleet, update, limits) =
+                (&scenario.fleet, &scenario.update, scenario.service_limits);
+            let found = match Plan::compile(strategy, fleet, update, limits, clock.clone()) {
+                Ok(plan) => {
+                    let found = scenario.check_selected(selected(&plan));
+                    plans.push(plan);
+                    found
+                }
+                Err(found) => found,
+            };
+            self.add(strategy, found, &mut errors);
+        }
+        if errors.is_empty() {
+            Ok(Experiment { scenario, world: World::new(scenario), plans })
+        } else {
+            Err(errors)
+        }
+    }
+
+    /// Adds a strategy's errors, each once, with its place.
+    fn add(&self, strategy: &Strategy, found: Vec<Diagnostic>, errors: &mut Vec<Diagnostic>) {
+        let left_out = found.len().saturating_sub(MOST_ERRORS);
+        for mut error in found.into_iter().take(MOST_ERRORS) {
+            error.place = error.place.or_else(|| self.place_of(strategy));
+            let error = self.source.as_named(error);
+            if errors.iter().all(|known| known.message != error.message) {
+                errors.push(error);
+            }
+        }
+        if left_out > 0 {
+            let name = &strategy.name;
+            let message = format!("strategy `{name}`: {left_out} more errors are not shown");
+            errors.push(Diagnostic::error("too-many", message).hint("mend these first"));
+        }
+    }
+
+    fn place_of(&self, strategy: &Strategy) -> Option<fleetsim::error::Place> {
+        let (all, places) = (&self.scenario.strategies, &self.scenario.places);
+        let position = all.iter().position(|other| other.name == strategy.name)?;
+        places.strategies.get(position).map(|found| places.place(found.at))
+    }
+
+    /// What is doubtful: in the scenario's text, and in these plans.
+    pub(crate) fn doubts(&self, experiment: &Experiment<'_>) -> Vec<Diagnostic> {
+        let mut doubts = self.warnings.clone();
+        for plan in &experiment.plans {
+            let strategies = &self.scenario.strategies;
+            let strategy = strategies.iter().find(|strategy| strategy.name == plan.strategy);
+            let place = strategy.and_then(|strategy| self.place_of(strategy));
+            doubts.extend(left_out(plan).map(|doubt| match place {
+                Some(place) => self.source.as_named(doubt.at(place)),
+                None => doubt,
+            }));
+        }
+        doubts
+    }
+}
+
+/// The members of a plan's groups.
+fn selected<'p>(plan: &'p Plan<'_>) -> impl Iterator<Item = MemberId> + 'p {
+    plan.groups.iter().flat_map(|group| group.members.iter().copied())
+}
+
+/// Members that no group selects, in the fleet's order.
+pub(crate) fn in_no_group<'p>(plan: &'p Plan<'_>) -> impl Iterator<Item = &'p str> {
+    let members = plan.fleet.members.iter_with_ids();
+    members.filter(|(id, _)| plan.places[*id].is_none()).map(|(_, member)| member.name.as_str())
+}
+
+/// The warning of S7.
+fn left_out(plan: &Plan<'_>) -> Option<Diagnostic> {
+    let names: Vec<&str> = in_no_group(plan).collect();
+    if names.is_empty() {
+        return None;
+    }
+    let (count, all, strategy) = (names.len(), plan.fleet.members.len(), plan.strategy);
+    let verb = if count == 1 { "is" } else { "are" };
+    let message = format!(
+        "strategy `{strategy}`: {count} of {all} members {verb} in no group and not updated: {}",
+        super::words::names(names.into_iter(), 10)
+    );
+    Some(Diagnostic::warning("S7", message).hint("add a group for them, or widen a selector"))
+}

@@ -1,0 +1,304 @@
+//! `script`: what happens by name and instant, without luck (R-K6–R-K10).
+
+use std::collections::BTreeMap;
+
+use super::access::{Field, Map};
+use super::members::{Builder, ScriptedRegions, kubernetes};
+use super::tree::{Node, Spot, Value};
+use super::update::RESTARTS;
+use crate::scheduler::Restart;
+use crate::sim::script::{
+    GatePath, GateScope, GateTiming, Released, Script, ScriptedAction, ScriptedRelease,
+    ScriptedUpdate, ScriptedUpdates, ScriptedVerb, SkipTarget,
+};
+use crate::time::{Span, Timestamp};
+
+const SCRIPT: &[&str] = &["updates", "releases", "actions"];
+const VERBS: &[&str] = &["approve", "stop", "start", "skip", "complete", "addPool"];
+const ACTION: &[&str] = &["at", "approve", "stop", "start", "skip", "complete", "addPool"];
+const RELEASE: &[&str] =
+    &["nodeImage", "kubernetesVersion", "regions", "supportUntil", "ltsUntil"];
+
+/// The regions that the releases of a script name; looked up before the fleet is read.
+pub(super) fn regions(script: Option<&Node>) -> ScriptedRegions<'_> {
+    let releases = script.and_then(|script| script.get("releases")).filter(|node| !node.is_null());
+    let mut regions = ScriptedRegions { scripted: releases.is_some(), ..Default::default() };
+    let Some(Value::List(items)) = releases.map(|node| &node.value) else { return regions };
+    for item in items {
+        let Some(Value::Map(entries)) = item.get("regions").map(|node| &node.value) else { continue };
+        for entry in entries {
+            match entry.key.as_str() {
+                "*" => regions.everywhere = true,
+                name => regions.named.push(name),
+            }
+        }
+    }
+    regions
+}
+
+/// Reads `script`; the place of `updates` comes beside it.
+pub(super) fn read(
+    field: Option<Field<'_>>,
+    builder: &mut Builder<'_>,
+    horizon: Span,
+) -> (Script, Option<Spot>) {
+    let Some(map) = field.and_then(|field| field.map("a script", SCRIPT)) else {
+        return (Script::default(), None);
+    };
+    let updates = map.get("updates").map(|field| updates(&field, builder));
+    let releases = map.get("releases").map(|field| releases(&field, builder));
+    let actions = map.get("actions").map(|field| actions(&field, builder, horizon));
+    (Script { updates, releases, actions }, map.spot("updates"))
+}
+
+fn updates(field: &Field<'_>, builder: &Builder<'_>) -> ScriptedUpdates {
+    let mut updates = ScriptedUpdates::default();
+    let entries = field.entries("a map from member names to updates, such as {\"*\": {takes: 30m}}");
+    for entry in entries.unwrap_or_default() {
+        let attempts = attempts(&Field::new(field.notes, &entry.key, &entry.value));
+        if entry.key == "*" {
+            updates.rest = attempts;
+        } else if let Some(member) = builder.find_member(&entry.key, entry.at) {
+            updates.by_member.insert(member, attempts);
+        }
+    }
+    updates
+}
+
+fn attempts(field: &Field<'_>) -> Vec<ScriptedUpdate> {
+    if !matches!(field.node.value, Value::List(_)) {
+        return attempt(field).into_iter().collect();
+    }
+    let attempts: Vec<_> = field.items().into_iter().flatten().filter_map(|f| attempt(&f)).collect();
+    if matches!(&field.node.value, Value::List(items) if items.is_empty()) {
+        let message = format!("the list of `{}` has no attempt", field.name);
+        field.fail("R-K6", message).hint("write one entry an attempt; the last repeats");
+    }
+    attempts
+}
+
+fn attempt(field: &Field<'_>) -> Option<ScriptedUpdate> {
+    let map = field.map("an update", &["takes", "fails"])?;
+    let takes = map.need("takes").and_then(|field| super::duration(&field));
+    let fails = map.own("fails").and_then(|field| field.filled_text()).map(str::to_owned);
+    Some(ScriptedUpdate { takes: takes?, fails })
+}
+
+fn releases(field: &Field<'_>, builder: &mut Builder<'_>) -> Vec<ScriptedRelease> {
+    let mut releases: Vec<ScriptedRelease> = vec![];
+    let mut known: BTreeMap<Released, u32> = BTreeMap::new();
+    for item in field.items().into_iter().flatten() {
+        let Some(release) = release(&item, builder) else { continue };
+        if let Some(line) = known.insert(release.what, item.at().line) {
+            item.fail("R-K7", "this release is here twice")
+                .hint(format!("put all its regions into one entry; the other is on line {line}"));
+        }
+        releases.push(release);
+    }
+    releases
+}
+
+fn release(field: &Field<'_>, builder: &mut Builder<'_>) -> Option<ScriptedRelease> {
+    let map = field.map("a release", RELEASE)?;
+    let what = match (map.get("nodeImage"), map.get("kubernetesVersion")) {
+        (Some(image), None) => builder.image(&image).map(Released::NodeImage),
+        (None, Some(version)) => kubernetes(&version).map(Released::Kubernetes),
+        (first, _) => {
+            let number = if first.is_some() { "both" } else { "neither" };
+            let message = format!("a release is a `nodeImage` or a `kubernetesVersion`; this has {number}");
+            field.fail("missing-key", message).hint("write one entry for each release");
+            None
+        }
+    };
+    for key in ["supportUntil", "ltsUntil"] {
+        if map.get("nodeImage").is_some()
+            && let Some(at) = map.spot(key)
+        {
+            let message = format!("`{key}` belongs to Kubernetes versions, not to node images");
+            map.notes.error(at, "R-I12", message).hint("take it out: an image is valid 90 days (U4)");
+        }
+    }
+    let mut release = ScriptedRelease {
+        what: what?,
+        regions: vec![],
+        everywhere_else: None,
+        support_until: map.own("supportUntil").and_then(|field| super::instant(&field)),
+        lts_until: map.own("ltsUntil").and_then(|field| super::instant(&field)),
+    };
+    let regions = map.need("regions")?;
+    let expected = "a map from regions to instants, such as {\"*\": 2026-03-02T00:00:00Z}";
+    for entry in regions.entries(expected)? {
+        let at = super::instant(&Field::new(field.notes, &entry.key, &entry.value));
+        if entry.key == "*" {
+            release.everywhere_else = at;
+            continue;
+        }
+        let region = builder.region(&entry.key);
+        if !super::regions::is_known(&entry.key) && !builder.is_inhabited(region) {
+            let message = format!("`{}` is not a region, and no member is there", entry.key);
+            let noted = field.notes.warning(entry.at, "unknown-region", message);
+            match super::access::nearest(&entry.key, super::regions::names()) {
+                Some(near) => noted.hint(format!("did you mean `{near}`?")),
+                None => noted.hint("write its programmatic name, such as westeurope"),
+            }
+        }
+        release.regions.extend(at.map(|at: Timestamp| (region, at)));
+    }
+    Some(release)
+}
+
+/// In the order of time, then of the file (R-K8); those past the horizon never happen.
+fn actions(field: &Field<'_>, builder: &mut Builder<'_>, horizon: Span) -> Vec<ScriptedAction> {
+    let mut actions = vec![];
+    for item in field.items().into_iter().flatten() {
+        let Some(map) = item.map("an action", ACTION) else { continue };
+        let at = map.need("at").and_then(|field| super::duration(&field));
+        let mut given = VERBS.iter().filter_map(|verb| map.get(verb));
+        let (first, second) = (given.next(), given.next());
+        let Some(verb) = first else {
+            item.fail("R-K8", "an action needs a verb")
+                .hint(format!("the verbs are {}", VERBS.join(", ")));
+            continue;
+        };
+        if let Some(other) = second {
+            let message = format!("an action has one verb; this has `{}` and `{}`", verb.name, other.name);
+            other.fail("R-K8", message).hint("write one entry for each, with the same `at`");
+        }
+        let (Some(at), Some(action)) = (at, action(&verb, builder)) else { continue };
+        if at > horizon {
+            item.notes
+                .warning(item.at(), "R-K8", format!("at {at} the simulation is over (horizon {horizon})"))
+                .hint("the action never happens; lengthen the horizon or take it out");
+        }
+        actions.push(ScriptedAction { at, action });
+    }
+    actions.sort_by_key(|action| action.at);
+    actions
+}
+
+fn action(verb: &Field<'_>, builder: &mut Builder<'_>) -> Option<ScriptedVerb> {
+    match verb.name {
+        "approve" => gate_path(verb).map(ScriptedVerb::Approve),
+        "complete" => gate_path(verb).map(ScriptedVerb::Complete),
+        "stop" => only_true(verb).map(|()| ScriptedVerb::Stop),
+        "start" => start(verb).map(ScriptedVerb::Start),
+        "skip" => skip(verb).map(ScriptedVerb::Skip),
+        _ => {
+            let map = verb.map("an addPool", &["member", "pool"])?;
+            let member = map.need("member").and_then(|field| {
+                builder.find_member(field.filled_text()?, field.at())
+            });
+            let pool = map.need("pool").and_then(|field| builder.pool(&field, 1));
+            let (member, pool) = (member?, pool?);
+            let name_is_taken =
+                builder.fleet.members[member].pools.iter().any(|other| other.name == pool.name);
+            if name_is_taken {
+                let message = format!("the member already has a pool called `{}`", pool.name);
+                verb.fail("duplicate-name", message).hint("give the new pool another name");
+            }
+            Some(ScriptedVerb::AddPool(member, pool))
+        }
+    }
+}
+
+fn only_true(verb: &Field<'_>) -> Option<()> {
+    if verb.boolean()? {
+        return Some(());
+    }
+    let message = format!("`{}: false` does nothing", verb.name);
+    verb.fail("R-K8", message).hint("write `true`, or take the action out");
+    None
+}
+
+/// `start: true`, or `start: {restart: retryFailed}` (R-D13).
+fn start(verb: &Field<'_>) -> Option<Option<Restart>> {
+    if matches!(verb.node.value, Value::Map(_)) {
+        let map: Map<'_> = verb.map("a start", &["restart"])?;
+        return map.need("restart")?.word(RESTARTS).map(Some);
+    }
+    only_true(verb).map(|()| None)
+}
+
+/// `stage:NAME/before|after`, `group:NAME/before|after`, perhaps `/DISPLAYNAME` (R-K9).
+fn gate_path(field: &Field<'_>) -> Option<GatePath> {
+    let text = field.text()?;
+    let path = parse_gate_path(text);
+    if path.is_none() {
+        field
+            .fail("gate", format!("`{text}` does not name a gate"))
+            .hint("write stage:NAME/before, group:NAME/after, or with a name: stage:NAME/before/DISPLAYNAME");
+    }
+    path
+}
+
+fn parse_gate_path(text: &str) -> Option<GatePath> {
+    let (scope, rest) = text.split_once(':')?;
+    let scope = match scope {
+        "stage" => GateScope::Stage,
+        "group" => GateScope::Group,
+        _ => return None,
+    };
+    let (name, rest) = rest.split_once('/')?;
+    let (timing, display_name) = match rest.split_once('/') {
+        Some((timing, display_name)) => (timing, Some(display_name)),
+        None => (rest, None),
+    };
+    let timing = match timing {
+        "before" => GateTiming::Before,
+        "after" => GateTiming::After,
+        _ => return None,
+    };
+    if name.is_empty() || display_name == Some("") {
+        return None;
+    }
+    let display_name = display_name.map(str::to_owned);
+    Some(GatePath { scope, name: name.to_owned(), timing, display_name })
+}
+
+/// One target or a list of them.
+fn skip(field: &Field<'_>) -> Option<Vec<SkipTarget>> {
+    if !matches!(field.node.value, Value::List(_)) {
+        return Some(vec![skip_target(field)?]);
+    }
+    let targets: Vec<_> = field.items()?.map(|item| skip_target(&item)).collect::<Option<_>>()?;
+    if targets.is_empty() {
+        field.fail("R-K8", "`skip` names nothing").hint("write skip: [\"Member:NAME\"], say");
+    }
+    Some(targets)
+}
+
+fn skip_target(field: &Field<'_>) -> Option<SkipTarget> {
+    let text = field.text()?;
+    let parts = text.split_once(':').filter(|(_, name)| !name.is_empty());
+    let target = parts.and_then(|(kind, name)| {
+        let name = name.to_owned();
+        match kind {
+            "Member" => Some(SkipTarget::Member(name)),
+            "Group" => Some(SkipTarget::Group(name)),
+            "Stage" => Some(SkipTarget::Stage(name)),
+            "AfterStageWait" => Some(SkipTarget::AfterStageWait(name)),
+            _ => None,
+        }
+    });
+    if target.is_none() {
+        field
+            .fail("T9", format!("`{text}` does not name what to skip"))
+            .hint("write Member:NAME, Group:NAME, Stage:NAME or AfterStageWait:STAGE");
+    }
+    target
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn r_k9_everything_after_the_second_slash_is_the_display_name() {
+        for text in ["stage:s/before", "group:eu/after/ok", "stage:s/before/a/b c:d"] {
+            assert_eq!(parse_gate_path(text).unwrap().to_string(), text);
+        }
+        for wrong in ["s/before", "stage:s", "stage:/before", "Stage:s/before", "stage:s/during", "stage:s/after/"] {
+            assert!(parse_gate_path(wrong).is_none(), "{wrong}");
+        }
+    }
+}
