@@ -7,3 +7,6 @@ pub mod results;
 pub mod summary;
 pub mod table;
 pub mod timeline;
+
+#[cfg(test)]
+mod testing;

@@ -13,21 +13,33 @@ pub fn duration(span: Span) -> String {
     let largest = UNITS.iter().position(|(_, length)| total >= *length).unwrap_or(UNITS.len() - 1);
     let finest = UNITS[(largest + 1).min(UNITS.len() - 1)].1;
     let mut rest = (total + finest / 2) / finest * finest;
-    let mut text = String::from(if span < Span::ZERO { "−" } else { "" });
+    let mut parts = Vec::new();
     // Rounding may have reached the next larger unit.
     for (unit, length) in UNITS.iter().skip(largest.saturating_sub(1)) {
         if rest >= *length {
-            let gap = if text.ends_with(|c: char| c.is_ascii_alphabetic()) { " " } else { "" };
-            text += &format!("{gap}{}{unit}", thousands(rest / length));
+            parts.push(format!("{}{unit}", thousands(rest / length)));
             rest %= length;
         }
     }
-    text
+    let sign = if span < Span::ZERO { "−" } else { "" };
+    format!("{sign}{}", parts.join(" "))
 }
 
 /// Seconds as [`duration`].
 pub fn seconds(value: f64) -> String {
     duration(span(value))
+}
+
+/// Seconds in one unit, with a decimal below 10: `3.5d`, `11h`, `40s`.
+pub fn rough(value: f64) -> String {
+    const UNITS: [(&str, f64); 4] = [("d", 86_400.0), ("h", 3_600.0), ("m", 60.0), ("s", 1.0)];
+    let size = value.abs();
+    let (unit, length) = *UNITS.iter().find(|(_, length)| size >= *length).unwrap_or(&UNITS[3]);
+    let tenths = whole((size / length * 10.0).round());
+    match tenths {
+        0..100 if !tenths.is_multiple_of(10) => format!("{}.{}{unit}", tenths / 10, tenths % 10),
+        _ => format!("{}{unit}", thousands((tenths + 5) / 10)),
+    }
 }
 
 /// The whole milliseconds nearest to this many seconds.
@@ -106,7 +118,13 @@ mod tests {
         assert_eq!(text("1400d"), "1,400d");
         assert_eq!(duration(Span::from_millis(-7_800_000)), "−2h 10m");
         assert_eq!(duration(Span::from_millis(1_500)), "1s 500ms");
-        assert_eq!(seconds(5_400.0004), "1h 30m");
+        assert_eq!(seconds(5_400.000_4), "1h 30m");
+    }
+
+    #[test]
+    fn rough_spans_have_one_unit() {
+        let found = [302_400.0, 38_000.0, 3_600.0, 59.96, 0.25, 0.0, 864_000.0].map(rough);
+        assert_eq!(found, ["3.5d", "11h", "1h", "60s", "0.3s", "0s", "10d"]);
     }
 
     #[test]

@@ -252,3 +252,110 @@ fn make_certain(estimate: &mut Estimate) {
         restricted && matches!(caveat, stats::Caveat::RestrictedDifference { .. })
     });
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{failing, lucky, scripted, simulate};
+    use super::*;
+
+    fn ends(estimate: &Estimate) -> (Bound, Bound, Bound) {
+        let interval = estimate.interval.unwrap();
+        (interval.low, estimate.value, interval.high)
+    }
+
+    #[test]
+    fn x4_later_strategies_are_compared_with_the_first_by_every_headline() {
+        simulate(&lucky(), (24, 1), |_, _, summary| {
+            let found: Vec<_> = summary
+                .differences
+                .iter()
+                .map(|d| (d.strategy, d.reference, d.metric.to_string()))
+                .collect();
+            let names = ["makespan", "timeTo90", "timeTo99", "updatedMembers", "failedMembers"];
+            let wanted: Vec<_> =
+                [1, 2].iter().flat_map(|s| names.map(|name| (*s, 0, name.to_owned()))).collect();
+            assert_eq!(found, wanted);
+            let mean = |index: usize| summary.strategies[index].mean(Metric::Makespan);
+            let difference = summary.difference(1, Metric::Makespan).unwrap();
+            let value = difference.paired.mean.value.value().unwrap();
+            assert!((value - (mean(1) - mean(0))).abs() < 1e-6, "{value}");
+        });
+    }
+
+    #[test]
+    fn x4_shares_of_outcomes_add_up_and_have_wilson_intervals() {
+        simulate(&lucky(), (24, 1), |_, outcomes, summary| {
+            for (strategy, outcomes) in summary.strategies.iter().zip(&outcomes.by_strategy) {
+                let total: usize = strategy.outcomes.iter().map(|o| o.replications).sum();
+                assert_eq!(total, outcomes.len());
+            }
+            let failed = summary.strategies[2].outcomes[2].clone();
+            assert_eq!(failed.end, End::Failed);
+            assert!(failed.replications > 0, "one by one, a failure in 30 members is likely");
+            let wilson = proportion(failed.replications, 24, Confidence::DEFAULT).unwrap();
+            assert_eq!(failed.share, wilson);
+        });
+    }
+
+    #[test]
+    fn without_luck_every_interval_is_a_point() {
+        simulate(&scripted(), (3, 1), |_, _, summary| {
+            assert!(summary.deterministic);
+            for strategy in &summary.strategies {
+                for metric in &strategy.metrics {
+                    for (_, estimate) in metric.numbers.iter() {
+                        let (low, value, high) = ends(estimate);
+                        assert_eq!((low, high), (value, value));
+                        assert_eq!(estimate.caveats, []);
+                    }
+                }
+                for outcome in &strategy.outcomes {
+                    let (low, value, high) = ends(&outcome.share);
+                    assert_eq!((low, high), (value, value));
+                }
+            }
+            let faster = &summary.difference(1, Metric::Makespan).unwrap().paired;
+            let value = Bound::Value(-3_600.0);
+            assert_eq!(ends(&faster.mean), (value, value, value));
+            assert_eq!(faster.share_better.value, Bound::Value(1.0));
+            assert_eq!(faster.mean.caveats, []);
+        });
+    }
+
+    #[test]
+    fn x5_a_run_that_never_ends_lies_beyond_the_horizon_and_its_mean_is_restricted() {
+        simulate(&failing(), (1, 1), |_, _, summary| {
+            let one = &summary.strategies[0];
+            let median = one.estimate(Metric::Makespan, Statistic::Quantile(Level::P50)).unwrap();
+            assert_eq!(median.value, Bound::BeyondHorizon);
+            let mean = one.estimate(Metric::Makespan, Statistic::Mean).unwrap();
+            assert_eq!(mean.value, Bound::Value(864_000.0));
+            assert!(mean.is_restricted());
+            let difference = &summary.difference(1, Metric::Makespan).unwrap().paired;
+            assert!(difference.mean.is_restricted(), "both runs are cut off");
+            assert_eq!(difference.share_better.value, Bound::Value(0.0));
+        });
+    }
+
+    #[test]
+    fn x6_the_reached_precision_of_all_headline_numbers_is_told() {
+        simulate(&lucky(), (24, 1), |_, _, summary| {
+            let reached = summary.precision(1e9);
+            assert_eq!(reached.len(), 3 * HEADLINES.len());
+            assert!(matches!(reached[0].precision, Precision::Met { relative } if relative > 0.0));
+            let censored = &reached[2 * HEADLINES.len()];
+            let exempt = Precision::Exempt(stats::Exemption::Censored);
+            assert_eq!(censored.precision, exempt, "one by one fails and is not restarted");
+        });
+    }
+
+    #[test]
+    fn one_replication_has_no_interval() {
+        simulate(&lucky(), (1, 1), |_, _, summary| {
+            let strategy = &summary.strategies[0];
+            for statistic in [Statistic::Mean, Statistic::Quantile(Level::P95)] {
+                assert_eq!(strategy.estimate(Metric::Makespan, statistic).unwrap().interval, None);
+            }
+        });
+    }
+}

@@ -2,7 +2,9 @@
 
 use std::fmt::Write as _;
 
-use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, LineStyle, TableStyle};
+use comfy_table::{
+    CellAlignment, ColumnConstraint, ContentArrangement, LineStyle, TableStyle, Width,
+};
 
 use super::human;
 use super::summary::{StrategySummary, Summary};
@@ -10,6 +12,16 @@ use crate::error::Diagnostic;
 use crate::experiment::Metric;
 use crate::sim::End;
 use crate::stats::{Bound, Caveat, Estimate, Level, Statistic};
+
+/// The columns of times, each at the levels of [`LEVELS`].
+const TIMES: [(&str, Metric); 3] = [
+    ("makespan", Metric::Makespan),
+    ("90 %\ndone", Metric::TimeTo(90)),
+    ("99 %\ndone", Metric::TimeTo(99)),
+];
+
+/// The lines of a row.
+const LEVELS: [Level; 2] = [Level::P50, Level::P95];
 
 /// The columns of members: heading, metric, and whether the column is left out where it is 0 for
 /// all strategies.
@@ -21,37 +33,28 @@ const MEMBERS: [(&str, Metric, bool); 5] = [
     ("not\nstarted", Metric::NotStartedMembers, true),
 ];
 
-/// The columns of times: heading, metric and level.
-const TIMES: [(&str, Metric, Level); 4] = [
-    ("makespan\np50", Metric::Makespan, Level::P50),
-    ("makespan\np95", Metric::Makespan, Level::P95),
-    ("90 % done\np50", Metric::TimeTo(90), Level::P50),
-    ("99 % done\np50", Metric::TimeTo(99), Level::P50),
-];
+/// A column: its heading, and a cell for each strategy. Cells have several lines.
+struct Column {
+    heading: String,
+    /// Words stand to the left, numbers to the right.
+    words: bool,
+    cells: Vec<String>,
+}
 
 /// The table for a terminal of this many columns, with its title, its legend and its notes; ends
-/// in a line break. Texts wrap at `width`; numbers never do, so it may become wider.
+/// in a line break. Where one table is too wide, times and members have one each.
 pub fn terminal(summary: &Summary, width: u16) -> String {
-    let (header, rows) = cells(summary);
-    let line = LineStyle::none().fill('─').junction('─');
-    let style = TableStyle::new().top_border(line).header_separator(line).bottom_border(line);
-    let mut table = comfy_table::Table::new();
-    table.load_style(style).set_content_arrangement(ContentArrangement::Dynamic).set_width(width);
-    table.set_header(&header).add_rows(&rows);
-    let last = header.len() - 1;
-    for (index, column) in table.column_iter_mut().enumerate() {
-        column.set_padding((0, if index == last { 0 } else { 2 }));
-        if index > 0 {
-            column.set_constraint(ColumnConstraint::ContentWidth);
-        }
-        // Words to the left, numbers to the right.
-        let words = index == 0 || header[index].starts_with("outcome");
-        if !words {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
-    }
+    let (names, times, ends) = (names(summary), times(summary), ends(summary));
+    let whole = laid_out(names.iter().chain(&times).chain(&ends), width);
+    let fits = whole.lines().all(|line| line.chars().count() <= usize::from(width));
     let mut text = wrapped(&title(summary), "", width);
-    writeln!(text, "\n{}\n", table.trim_fmt()).expect("strings take all");
+    if fits {
+        writeln!(text, "\n{whole}\n").expect("strings take all");
+    } else {
+        let first = laid_out(names.iter().chain(&times), width);
+        let second = laid_out(names.iter().take(1).chain(&ends), width);
+        writeln!(text, "\n{first}\n\n{second}\n").expect("strings take all");
+    }
     for line in legend(summary) {
         text += &wrapped(&line, "  ", width);
     }
@@ -59,41 +62,66 @@ pub fn terminal(summary: &Summary, width: u16) -> String {
     if !notes.is_empty() {
         text.push('\n');
     }
-    for note in &notes {
+    for (index, note) in notes.iter().enumerate() {
         text += &wrapped(&format!("warning: {}", note.message), "  ", width);
-        if let Some(hint) = &note.hint {
+        // One hint for all neighbours that share it.
+        let next = notes.get(index + 1).and_then(|next| next.hint.as_ref());
+        if let Some(hint) = note.hint.as_ref().filter(|hint| next != Some(*hint)) {
             text += &wrapped(&format!("  hint: {hint}"), "    ", width);
         }
     }
     text
 }
 
+/// Columns side by side. Only names of strategies give way where there is no room.
+fn laid_out<'c>(columns: impl Iterator<Item = &'c Column>, width: u16) -> String {
+    let columns: Vec<&Column> = columns.collect();
+    let line = LineStyle::none().fill('─').junction('─');
+    let style = TableStyle::new().top_border(line).header_separator(line).bottom_border(line);
+    let mut table = comfy_table::Table::new();
+    table.load_style(style).set_content_arrangement(ContentArrangement::Dynamic).set_width(width);
+    table.set_header(columns.iter().map(|column| column.heading.as_str()));
+    for row in 0..columns[0].cells.len() {
+        table.add_row(columns.iter().map(|column| column.cells[row].as_str()));
+    }
+    let last = columns.len() - 1;
+    for (index, (column, shown)) in columns.iter().zip(table.column_iter_mut()).enumerate() {
+        shown.set_padding((0, u16::from(index != last)));
+        shown.set_constraint(match index {
+            0 => ColumnConstraint::LowerBoundary(Width::Fixed(NARROWEST)),
+            _ => ColumnConstraint::ContentWidth,
+        });
+        if !column.words {
+            shown.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    table.trim_fmt()
+}
+
+/// The least width of the column of names.
+const NARROWEST: u16 = 10;
+
 /// The same as Markdown.
 pub fn markdown(summary: &Summary) -> String {
-    let (header, rows) = cells(summary);
-    let words = |index: usize| index == 0 || header[index].starts_with("outcome");
-    let rule = (0..header.len()).map(|index| if words(index) { "---" } else { "---:" });
+    let columns: Vec<Column> =
+        [names(summary), times(summary), ends(summary)].into_iter().flatten().collect();
     let mut text = format!("{}\n\n", escaped(&title(summary), " "));
     let mut row = |cells: &mut dyn Iterator<Item = String>| {
         writeln!(text, "| {} |", cells.collect::<Vec<_>>().join(" | ")).expect("strings take all");
     };
-    row(&mut header.iter().map(|cell| escaped(cell, " ")));
-    row(&mut rule.map(str::to_owned));
-    for cells in &rows {
-        row(&mut cells.iter().map(|cell| escaped(cell, "<br>")));
+    row(&mut columns.iter().map(|column| escaped(&column.heading, " ")));
+    row(&mut columns.iter().map(|column| if column.words { "---" } else { "---:" }.to_owned()));
+    for index in 0..summary.strategies.len() {
+        row(&mut columns.iter().map(|column| escaped(&column.cells[index], "<br>")));
     }
     text.push('\n');
     for line in legend(summary) {
-        writeln!(text, "{}  ", escaped(&line, " ")).expect("strings take all");
+        writeln!(text, "- {}", escaped(&line, " ")).expect("strings take all");
     }
-    let notes = notes(summary);
-    if !notes.is_empty() {
-        text.push('\n');
-    }
-    for note in notes {
+    for note in notes(summary) {
         let hint = note.hint.map(|hint| format!(" (hint: {hint})")).unwrap_or_default();
-        let line = format!("- **warning**: {}{hint}", escaped(&note.message, " "));
-        writeln!(text, "{line}").expect("strings take all");
+        writeln!(text, "- **warning**: {}", escaped(&format!("{}{hint}", note.message), " "))
+            .expect("strings take all");
     }
     text
 }
@@ -104,71 +132,87 @@ fn escaped(text: &str, line_break: &str) -> String {
 
 fn title(summary: &Summary) -> String {
     let (first, n) = (&summary.strategies[0], summary.replications as u64);
-    let mut text = format!("{}: ", summary.scenario);
-    text += &match summary.strategies.len() {
+    let strategies = match summary.strategies.len() {
         1 => "1 strategy".to_owned(),
-        strategies => format!("{strategies} strategies"),
+        many => format!("{many} strategies"),
     };
-    if summary.strategies.iter().all(|strategy| strategy.members == first.members) {
-        let s = if first.members == 1 { "" } else { "s" };
-        write!(text, ", {} member{s}", human::thousands(u64::from(first.members)))
-            .expect("strings take all");
-    }
-    text += &match (summary.deterministic, n) {
-        (true, _) => ", scripted: no luck is involved".to_owned(),
-        (false, 1) => format!(", 1 replication (seed {})", summary.seed),
-        (false, n) => format!(
-            ", {} replications each, on the same luck (seed {})",
+    let alike = summary.strategies.iter().all(|strategy| strategy.members == first.members);
+    let members = match first.members {
+        _ if !alike => String::new(),
+        1 => ", 1 member".to_owned(),
+        many => format!(", {} members", human::thousands(u64::from(many))),
+    };
+    let luck = match n {
+        _ if summary.deterministic => "scripted: no luck is involved".to_owned(),
+        1 => format!("1 replication (seed {})", summary.seed),
+        _ => format!(
+            "{} replications each, on the same luck (seed {})",
             human::thousands(n),
             summary.seed
         ),
     };
-    text
+    format!("{}: {strategies}{members}, {luck}", summary.scenario)
 }
 
-/// Header and rows.
-fn cells(summary: &Summary) -> (Vec<String>, Vec<Vec<String>>) {
-    let mean = |metric| move |strategy: &StrategySummary| strategy.mean(metric) > 0.0;
-    let members: Vec<_> = MEMBERS
-        .iter()
-        .filter(|(_, metric, optional)| !optional || summary.strategies.iter().any(mean(*metric)))
-        .collect();
-    let reference = summary.strategies[0].name.as_str();
-    let mut header = vec!["strategy".to_owned()];
-    let unlucky = |heading: &str| match heading.split_once('\n') {
-        // Without luck all quantiles are the one value.
-        Some((heading, _)) if summary.deterministic => heading.to_owned(),
-        _ => heading.to_owned(),
-    };
-    let times: Vec<_> = TIMES
-        .iter()
-        .filter(|(_, metric, level)| {
-            !(summary.deterministic && *metric == Metric::Makespan && *level == Level::P95)
-        })
-        .collect();
-    header.extend(times.iter().map(|(heading, ..)| unlucky(heading)));
-    header.extend(members.iter().map(|(heading, ..)| (*heading).to_owned()));
-    header.push(
-        if summary.deterministic { "outcome" } else { "outcome of\nreplications" }.to_owned(),
-    );
+/// Strategies, and what the lines of a row are.
+fn names(summary: &Summary) -> Vec<Column> {
+    let strategies: Vec<String> = summary.strategies.iter().map(|s| s.name.clone()).collect();
+    let lines = levels(summary).iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
+    let mut columns =
+        vec![Column { heading: "strategy".to_owned(), words: true, cells: strategies }];
+    if !summary.deterministic {
+        let cells = vec![lines; summary.strategies.len()];
+        columns.push(Column { heading: String::new(), words: true, cells });
+    }
+    columns
+}
+
+/// The levels that differ: without luck, all quantiles are the one value.
+fn levels(summary: &Summary) -> &'static [Level] {
+    if summary.deterministic { &LEVELS[..1] } else { &LEVELS }
+}
+
+/// How long it takes, and how that compares.
+fn times(summary: &Summary) -> Vec<Column> {
+    let mut columns = Vec::new();
+    for (heading, metric) in TIMES {
+        let lines = |strategy: &StrategySummary| {
+            let line = |level: &Level| {
+                time(summary, strategy.estimate(metric, Statistic::Quantile(*level)))
+            };
+            levels(summary).iter().map(line).collect::<Vec<_>>().join("\n")
+        };
+        let cells = summary.strategies.iter().map(lines).collect();
+        columns.push(Column { heading: heading.to_owned(), words: false, cells });
+    }
     if summary.strategies.len() > 1 {
         let mean = if summary.deterministic { "" } else { "mean " };
-        header.push(format!("{mean}makespan\nvs {}", shortened(reference, 16)));
+        let reference = shortened(&summary.strategies[0].name, 16);
+        columns.push(Column {
+            heading: format!("{mean}makespan\nvs {reference}"),
+            words: false,
+            cells: (0..summary.strategies.len()).map(|index| difference(summary, index)).collect(),
+        });
     }
-    let row = |(index, strategy): (usize, &StrategySummary)| {
-        let mut row = vec![strategy.name.clone()];
-        let quantile = |(_, metric, level): &&(&str, Metric, Level)| {
-            time(summary, strategy.estimate(*metric, Statistic::Quantile(*level)))
-        };
-        row.extend(times.iter().map(quantile));
-        row.extend(members.iter().map(|(_, metric, _)| human::count(strategy.mean(*metric))));
-        row.push(outcomes(summary, strategy));
-        if summary.strategies.len() > 1 {
-            row.push(difference(summary, index));
+    columns
+}
+
+/// What becomes of members and replications.
+fn ends(summary: &Summary) -> Vec<Column> {
+    let mut columns = Vec::new();
+    for (heading, metric, optional) in MEMBERS {
+        let means: Vec<f64> = summary.strategies.iter().map(|s| s.mean(metric)).collect();
+        if !optional || means.iter().any(|mean| *mean > 0.0) {
+            let cells = means.into_iter().map(human::count).collect();
+            columns.push(Column { heading: heading.to_owned(), words: false, cells });
         }
-        row
-    };
-    (header, summary.strategies.iter().enumerate().map(row).collect())
+    }
+    columns.push(Column {
+        heading: "outcome".to_owned(),
+        words: true,
+        cells: summary.strategies.iter().map(|s| outcomes(summary, s)).collect(),
+    });
+    columns
 }
 
 fn shortened(name: &str, most: usize) -> String {
@@ -218,143 +262,174 @@ fn difference(summary: &Summary, strategy: usize) -> String {
     if summary.deterministic {
         return text;
     }
-    let half = paired.mean.interval.and_then(|interval| interval.half_width(value));
-    let text = match half.map(human::seconds) {
-        Some(half) => format!("{text} ± {half}"),
-        None => text,
+    let Some(interval) = paired.mean.interval else { return text };
+    let half = interval.half_width(value).map(human::rough).unwrap_or_default();
+    let shorter = paired.share_better.value.value().unwrap_or_default();
+    let longer = (1.0 - shorter - paired.share_equal).max(0.0);
+    let verdict = if paired.share_equal >= 1.0 {
+        "always equal".to_owned()
+    } else if interval.contains(0.0) {
+        "unclear".to_owned()
+    } else if value < 0.0 {
+        format!("shorter in {}", human::percent(shorter))
+    } else {
+        format!("longer in {}", human::percent(longer))
     };
-    let better = paired.share_better.value.value().unwrap_or_default();
-    if paired.mean.interval.is_some_and(|interval| interval.contains(0.0)) {
-        return format!("{text}\nno clear difference");
-    }
-    format!("{text}\nshorter in {}", human::percent(better))
+    format!("{text} ± {half}\n{verdict}")
 }
 
 /// What the columns mean.
 fn legend(summary: &Summary) -> Vec<String> {
+    let (scripted, horizon) = (summary.deterministic, human::duration(summary.horizon));
     let mut lines = Vec::new();
-    let mean = if summary.deterministic { "members" } else { "mean number of members" };
-    if summary.deterministic {
-        lines.push("makespan: from the start until the run has ended".to_owned());
-    } else {
-        lines.push(
-            "makespan: from the start until the run has ended; p50: half of the replications need \
-             no longer, p95: 95 % of them"
-                .to_owned(),
-        );
+    if !scripted {
+        lines.push("p50: half of the replications need no longer; p95: 95 % of them".to_owned());
     }
-    lines.push(format!(
-        "90 % done: when 90 % of the members are at the target; updated, failed, …: {mean} at the \
-         end of the run, or at the horizon ({})",
-        human::duration(summary.horizon)
-    ));
-    if summary.strategies.len() > 1 && !summary.deterministic {
-        let level = human::percent(summary.confidence.level());
+    lines.push(
+        "makespan: from the start until the run has ended; 90 % done: until 90 % of the members are \
+         at the target"
+            .to_owned(),
+    );
+    let means = if scripted { "members" } else { "members, on average," };
+    lines.push(format!("updated, failed, …: {means} at the end, or at the horizon of {horizon}"));
+    if summary.strategies.len() > 1 && !scripted {
         lines.push(format!(
-            "vs {}: the mean difference on the same luck, with its {level} confidence interval, and \
-             in how many replications the makespan was shorter",
-            summary.strategies[0].name
+            "vs {}: the mean difference on the same luck ± its {} confidence interval (unclear: it \
+             includes zero), and in how many replications the makespan was shorter or longer",
+            summary.strategies[0].name,
+            human::percent(summary.confidence.level())
         ));
     }
     let restricted = |d: &super::summary::Difference| {
         d.metric == Metric::Makespan && d.paired.mean.is_restricted()
     };
     if summary.differences.iter().any(restricted) {
-        lines.push(format!(
-            "*: a replication without a makespan counts as {}, so the true difference may be larger \
-             or smaller",
-            human::duration(summary.horizon)
-        ));
+        lines.push(format!("*: makespans that never came count as {horizon}"));
     }
     lines
 }
 
 /// Warnings about the numbers in the table, each with a hint.
 pub fn notes(summary: &Summary) -> Vec<Diagnostic> {
-    let mut notes: Vec<Diagnostic> =
-        summary.strategies.iter().filter_map(|strategy| cut_off(summary, strategy)).collect();
-    if summary.deterministic {
-        return notes;
+    let mut notes = Vec::new();
+    for strategy in &summary.strategies {
+        notes.extend(without_makespan(summary, strategy));
+        notes.extend(never_done(summary, strategy));
     }
     match summary.replications {
+        _ if summary.deterministic => {}
         1 => notes.push(
             Diagnostic::warning("one-replication", "one replication says nothing about luck")
                 .hint("use -n 1000"),
         ),
-        n @ 2..20 => notes.push(
-            Diagnostic::warning("few-replications", format!("all means rest on {n} replications"))
-                .hint("use -n 1000; -n 100 at the least"),
-        ),
-        _ => {}
-    }
-    if summary.replications > 1 {
-        notes.extend(weak_quantiles(summary));
+        n => {
+            if n < 20 {
+                let message = format!("all means rest on {n} replications");
+                let hint = "use -n 1000, or at the least -n 100";
+                notes.push(Diagnostic::warning("few-replications", message).hint(hint));
+            }
+            notes.extend(weak_quantiles(summary));
+        }
     }
     notes
 }
 
-/// What a strategy's makespans cannot say because runs have none (X5).
-fn cut_off(summary: &Summary, strategy: &StrategySummary) -> Option<Diagnostic> {
+/// That a strategy's runs have no makespan, and why (X5).
+fn without_makespan(summary: &Summary, strategy: &StrategySummary) -> Option<Diagnostic> {
     let cut_off = strategy.metric(Metric::Makespan)?.numbers.censored;
+    let ends: Vec<_> = strategy
+        .outcomes
+        .iter()
+        .filter(|of| of.replications > 0 && !matches!(of.end, End::Completed | End::Skipped))
+        .collect();
     if cut_off == 0 {
         return None;
     }
-    let horizon = human::duration(summary.horizon);
-    let ends = [End::Failed, End::Stopped, End::Horizon];
-    let seen = strategy.outcomes.iter().filter(|o| o.replications > 0 && ends.contains(&o.end));
-    let why = |end: End| match end {
-        End::Failed => "failed and nobody started them again",
-        End::Stopped => "were stopped and nobody started them again",
-        _ => "had not ended by the horizon",
+    let (name, horizon) = (&strategy.name, human::duration(summary.horizon));
+    let message = if summary.deterministic {
+        let why = ends.first().map_or("has not ended", |of| why(of.end));
+        format!("`{name}` {why}; without a makespan, it counts as {horizon} in differences")
+    } else {
+        let line = |of: &&super::summary::OutcomeShare| {
+            let share = of.share.value.value().map(human::percent).unwrap_or_default();
+            format!("{share} {}", why(of.end))
+        };
+        let whys = ends.iter().map(line).collect::<Vec<_>>().join(", ");
+        format!(
+            "`{name}`: of the replications, {whys}; without a makespan, they count as {horizon} in \
+             means and differences"
+        )
     };
-    let hint = |end: End| match end {
+    let hints: Vec<&str> = ends.iter().map(|of| what_helps(of.end)).collect();
+    Some(Diagnostic::warning("censored", message).hint(hints.join("; ")))
+}
+
+const fn why(end: End) -> &'static str {
+    match end {
+        End::Failed => "failed and never went on",
+        End::Stopped => "stopped and never went on",
+        End::Horizon => "did not end by the horizon",
+        End::Completed | End::Skipped => "ended",
+    }
+}
+
+const fn what_helps(end: End) -> &'static str {
+    match end {
         End::Failed => {
-            "allow more failures (`maxAllowedFailures`) or restart failed runs \
+            "allow more failures (`maxAllowedFailures`), or restart failed runs \
              (`world.people.restart`)"
         }
-        End::Stopped => "start them again in `script.actions`",
-        _ => "use a longer `horizon`, or see in delays.svg what they wait for",
+        End::Stopped => "start stopped runs again (`script.actions`)",
+        End::Horizon => "use a longer `horizon`, or see in delays.svg what they wait for",
+        End::Completed | End::Skipped => "nothing is needed",
+    }
+}
+
+/// That members never reach the target although the run ends.
+fn never_done(summary: &Summary, strategy: &StrategySummary) -> Option<Diagnostic> {
+    let ended = strategy.metric(Metric::Makespan)?.numbers.censored;
+    let beyond = |metric| {
+        let shown = |level: &Level| {
+            let estimate = strategy.estimate(metric, Statistic::Quantile(*level));
+            estimate.is_some_and(|estimate| estimate.value == Bound::BeyondHorizon)
+        };
+        levels(summary).iter().any(shown)
     };
-    let whys: Vec<String> = seen
-        .clone()
-        .map(|o| format!("{} {}", human::thousands(o.replications as u64), why(o.end)))
-        .collect();
-    let hints: Vec<&str> = seen.map(|o| hint(o.end)).collect();
-    #[expect(clippy::cast_precision_loss, reason = "replications are far fewer than 2^53")]
-    let share = human::percent(cut_off as f64 / summary.replications as f64);
-    let message = if summary.deterministic {
-        format!(
-            "`{}` has no makespan: the run {}; it counts as {horizon} in differences",
-            strategy.name,
-            match strategy.outcomes.iter().find(|o| o.replications > 0).map(|o| o.end) {
-                Some(End::Failed) => "failed and nobody started it again",
-                Some(End::Stopped) => "was stopped and nobody started it again",
-                _ => "had not ended by the horizon",
-            }
-        )
+    let (_, metric) = TIMES.iter().find(|(_, metric)| {
+        strategy.metric(*metric).is_some_and(|of| of.numbers.censored > ended) && beyond(*metric)
+    })?;
+    let share = strategy.metric(*metric)?.censored.value.value()?;
+    let Metric::TimeTo(percent) = metric else { return None };
+    let how_often = if summary.deterministic {
+        String::new()
     } else {
-        format!(
-            "`{}`: {share} of the replications have no makespan ({}); in means and differences \
-             they count as {horizon}, so the true mean is larger",
-            strategy.name,
-            whys.join(", ")
-        )
+        format!(" in {} of the replications", human::percent(share))
     };
-    Some(Diagnostic::warning("censored", message).hint(hints.join("; ")))
+    let message = format!(
+        "`{}`:{how_often} fewer than {percent} % of the members ever get to the target: others \
+         failed, or were skipped by somebody",
+        strategy.name
+    );
+    Some(
+        Diagnostic::warning("censored", message)
+            .hint("`restart: retryFailed` tries failed members again, if the run is restarted"),
+    )
 }
 
 /// Quantiles in the table that rest on a few runs only, and makespans that show no luck.
 fn weak_quantiles(summary: &Summary) -> Vec<Diagnostic> {
     // Metric, caveat, and the strategies that share it.
     let mut found: Vec<(Metric, Caveat, Vec<&str>)> = Vec::new();
-    for (_, metric, level) in TIMES {
-        for strategy in &summary.strategies {
-            let estimate = strategy.estimate(metric, Statistic::Quantile(level));
+    for (_, metric) in TIMES {
+        for (level, strategy) in
+            LEVELS.iter().flat_map(|l| summary.strategies.iter().map(move |s| (l, s)))
+        {
+            let estimate = strategy.estimate(metric, Statistic::Quantile(*level));
             for caveat in estimate.into_iter().flat_map(|estimate| &estimate.caveats) {
-                let constant = matches!(caveat, Caveat::Constant { .. });
                 let shown = match caveat {
                     Caveat::FewRuns { .. } => true,
-                    _ => constant && metric == Metric::Makespan && level == Level::P50,
+                    Caveat::Constant { .. } => metric == Metric::Makespan && *level == Level::P50,
+                    _ => false,
                 };
                 let known = found.iter_mut().find(|(m, c, _)| *m == metric && c == caveat);
                 match known {
@@ -397,4 +472,94 @@ fn wrapped(text: &str, indent: &str, width: u16) -> String {
     }
     out.push('\n');
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{failing, lucky, scripted, simulate};
+    use super::*;
+
+    #[test]
+    fn the_table_of_a_scripted_experiment() {
+        let text = simulate(&scripted(), (1, 1), |_, _, summary| terminal(summary, 100));
+        let wanted = "\
+small: 2 strategies, 3 members, scripted: no luck is involved
+
+LINE
+strategy   makespan    90 %    99 %  makespan  updated  failed  skipped  pending  outcome
+                       done    done    vs one
+LINE
+one          1h 30m  1h 30m  1h 30m         –        3       0        0        0  completed
+together        30m     30m     30m       −1h        3       0        0        0  completed
+LINE
+
+makespan: from the start until the run has ended; 90 % done: until 90 % of the members are at the
+  target
+updated, failed, …: members at the end, or at the horizon of 10d
+";
+        let line = "─".repeat(91);
+        let wanted = wanted.replace("LINE", &line);
+        assert_eq!(text, wanted);
+    }
+
+    #[test]
+    fn tables_fit_or_are_split() {
+        simulate(&lucky(), (40, 1), |_, _, summary| {
+            for width in [80, 100, 120, 200] {
+                let text = terminal(summary, width);
+                let widest = text.lines().map(|line| line.chars().count()).max().unwrap();
+                assert!(widest <= usize::from(width), "{widest} of {width}:\n{text}");
+                let headings = text.lines().filter(|line| line.starts_with("strategy")).count();
+                assert_eq!(headings, if width < 120 { 2 } else { 1 }, "{text}");
+            }
+        });
+    }
+
+    #[test]
+    fn markdown_has_a_row_a_strategy() {
+        let text = simulate(&lucky(), (40, 1), |_, _, summary| markdown(summary));
+        let rows: Vec<&str> = text.lines().filter(|line| line.starts_with('|')).collect();
+        assert_eq!(rows.len(), 2 + 3, "{text}");
+        let cells = |row: &str| row.matches('|').count();
+        assert!(rows.iter().all(|row| cells(row) == cells(rows[0])), "{text}");
+        assert!(rows[2].starts_with("| staged | p50<br>p95 | "), "{text}");
+        assert!(!text.contains("> "), "what may be read as markup is escaped: {text}");
+    }
+
+    #[test]
+    fn x5_runs_without_a_makespan_are_explained_with_a_hint() {
+        simulate(&lucky(), (40, 1), |_, _, summary| {
+            let notes = notes(summary);
+            let failed =
+                notes.iter().find(|note| note.message.starts_with("`one-by-one`")).unwrap();
+            assert!(failed.message.contains("failed and never went on"), "{failed}");
+            assert!(failed.message.contains("count as 20d"), "{failed}");
+            assert!(failed.hint.as_ref().unwrap().contains("maxAllowedFailures"), "{failed}");
+            assert!(terminal(summary, 120).contains("> 20d"));
+            let weak = notes.iter().find(|note| note.code == "few-replications").unwrap();
+            assert!(weak.message.contains("the p95 rests on 3 runs"), "{weak}");
+            assert_eq!(weak.hint.as_deref(), Some("use -n 2000"));
+        });
+        let notes = simulate(&failing(), (1, 1), |_, _, summary| notes(summary));
+        assert_eq!(notes.len(), 2, "one for each strategy");
+    }
+
+    #[test]
+    fn few_replications_are_warned_of_once() {
+        let codes = |n| {
+            let notes = simulate(&lucky(), (n, 1), |_, _, summary| notes(summary));
+            let all = notes.iter().filter(|note| note.message.contains("replication"));
+            all.filter(|note| note.code != "censored").count()
+        };
+        assert_eq!((codes(1), codes(5)), (1, 1));
+        let nothing = simulate(&scripted(), (1, 1), |_, _, summary| notes(summary));
+        assert_eq!(nothing, [], "without luck one replication says everything");
+    }
+
+    #[test]
+    fn texts_wrap_at_the_width_with_an_indent() {
+        assert_eq!(wrapped("one two three", "  ", 8), "one two\n  three\n");
+        assert_eq!(wrapped("  hint: one two", "    ", 12), "  hint: one\n    two\n");
+        assert_eq!(wrapped("longerthanwidth x", "", 4), "longerthanwidth\nx\n");
+    }
 }

@@ -304,3 +304,185 @@ const fn state(state: scheduler::State) -> State {
         scheduler::State::Completed => State::Completed,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::{Experiment, History};
+    use crate::report::testing::read;
+    use crate::sim::Simulation;
+
+    /// Starts on a Monday at 08:00Z; `a` has no window, `w` is open on Mondays from 09:30 to 13:30.
+    const FLEET: &str = "
+name: told
+start: 2026-03-02T08:00:00Z
+horizon: 2d
+fleet:
+  members:
+    - {name: a, region: westeurope, updateGroup: g, pools: [{name: p, nodeImageVersion: AKSUbuntu-2204gen2containerd-202602.13.0}]}
+    - name: w
+      region: westeurope
+      updateGroup: g
+      pools: [{name: p, nodeImageVersion: AKSUbuntu-2204gen2containerd-202602.13.0}]
+      maintenance: {aksManagedNodeOSUpgradeSchedule: {schedule: {weekly: {intervalWeeks: 1, dayOfWeek: Monday}}, durationHours: 4, startTime: \"09:30\", utcOffset: \"+00:00\"}}
+update: {managedClusterUpdate: {upgrade: {type: NodeImageOnly}, nodeImageSelection: {type: IMAGES}}, RESTART}
+strategies:
+  - {name: s, stages: [STAGES]}
+script:
+  updates: {UPDATES}
+  releases: [{nodeImage: AKSUbuntu-2204gen2containerd-202603.02.0, regions: {\"*\": RELEASED}}]
+  actions: [ACTIONS]
+";
+    struct Case {
+        stages: &'static str,
+        updates: &'static str,
+        actions: &'static str,
+        images: &'static str,
+        released: &'static str,
+    }
+
+    const CASE: Case = Case {
+        stages: "{name: s1, groups: [{name: g, maxConcurrency: 1}]}",
+        updates: "\"*\": {takes: 30m}",
+        actions: "",
+        images: "Latest",
+        released: "2026-03-02T00:00:00Z",
+    };
+
+    impl Case {
+        fn told(&self) -> Timeline {
+            let text = FLEET
+                .replace("STAGES", self.stages)
+                .replace("UPDATES", self.updates)
+                .replace("ACTIONS", self.actions)
+                .replace("IMAGES", self.images)
+                .replace("RELEASED", self.released)
+                .replace("RESTART", "restart: retryFailed");
+            let scenario = read(&text);
+            let experiment = Experiment::new(&scenario, &scenario.strategies).unwrap();
+            let mut simulation = Simulation::new(&experiment.world, &experiment.plans[0]);
+            let mut history = History::default();
+            simulation.run(0, experiment.end(), &mut history);
+            let texts = ("title".to_owned(), "subtitle".to_owned());
+            timeline(simulation.scheduler(), &history.records, experiment.end(), texts)
+        }
+    }
+
+    fn span(text: &str) -> Span {
+        text.parse().unwrap()
+    }
+
+    fn stretches(member: &TimelineMember) -> Vec<(String, String, Cause)> {
+        let text =
+            |(from, to, cause): &(Span, Span, Cause)| (from.to_string(), to.to_string(), *cause);
+        member.pending.iter().map(text).collect()
+    }
+
+    fn stretch(from: &str, to: &str, cause: Cause) -> (String, String, Cause) {
+        (from.to_owned(), to.to_owned(), cause)
+    }
+
+    #[test]
+    fn a_member_waits_for_its_window_then_for_the_poll_then_for_a_slot() {
+        // `a` is updated from 0 to 2h30m; the window of `w` opens at 1h30m, the poll is at 2h.
+        let told = Case { updates: "\"*\": {takes: 30m}, a: [{takes: 2h30m}]", ..CASE }.told();
+        let [a, w] = &told.stages[0].groups[0].members[..] else { panic!("two members") };
+        assert_eq!((a.name.as_str(), a.state, a.windows.len()), ("a", State::Completed, 0));
+        let bar = |from, to, kind| TimelineBar { from: span(from), to: span(to), kind };
+        assert_eq!(a.bars, [bar("0", "2h30m", BarKind::Updated)]);
+        let waits = [
+            stretch("0s", "1h30m", Cause::Window),
+            stretch("1h30m", "2h", Cause::Poll),
+            stretch("2h", "2h30m", Cause::Concurrency),
+        ];
+        assert_eq!(stretches(w), waits);
+        assert_eq!(w.bars, [bar("2h30m", "3h", BarKind::Updated)]);
+        assert_eq!(w.windows, [(span("1h30m"), span("3h"))], "cut where the chart ends");
+        assert_eq!((told.end, told.state), (span("3h"), State::Completed));
+
+        // With two slots `w` is tried at once.
+        let stages = "{name: s1, groups: [{name: g, maxConcurrency: 2}]}";
+        let told = Case { stages, ..CASE }.told();
+        let w = &told.stages[0].groups[0].members[1];
+        let waits = [stretch("0s", "1h30m", Cause::Window), stretch("1h30m", "2h", Cause::Poll)];
+        assert_eq!(stretches(w), waits);
+        assert_eq!(w.bars, [bar("2h", "2h30m", BarKind::Updated)]);
+    }
+
+    #[test]
+    fn a_missing_image_is_waited_for_behind_the_window_only() {
+        let images = "Custom, customNodeImageVersions: [{version: AKSUbuntu-2204gen2containerd-202603.02.0}]";
+        let stages = "{name: s1, groups: [{name: g, maxConcurrency: 2}]}";
+        let told = Case { images, stages, released: "2026-03-02T11:15:00Z", ..CASE }.told();
+        let [a, w] = &told.stages[0].groups[0].members[..] else { panic!("two members") };
+        assert_eq!(stretches(a), [stretch("0s", "4h", Cause::Image)]);
+        let waits = [
+            stretch("0s", "1h30m", Cause::Window),
+            stretch("1h30m", "2h", Cause::Poll),
+            stretch("2h", "4h", Cause::Image),
+        ];
+        assert_eq!(stretches(w), waits);
+    }
+
+    #[test]
+    fn stages_gates_and_waits_have_their_times() {
+        let stages = "{name: s1, groups: [{name: g, maxConcurrency: 2}], \
+                      beforeGates: [{displayName: board, type: Approval}], \
+                      afterGates: [{type: Approval}], afterStageWaitInSeconds: 7200}, \
+                      {name: s2, groups: [{name: none}]}";
+        let actions =
+            "{at: 3h, approve: \"stage:s1/before\"}, {at: 10h, approve: \"stage:s1/after\"}";
+        let told = Case { stages, actions, ..CASE }.told();
+        let first = &told.stages[0];
+        assert_eq!((first.begin, first.end), (Some(Span::ZERO), Some(span("10h"))));
+        assert_eq!(first.wait, Some((span("3h30m"), span("5h30m"))));
+        let gate = |label: &str, pending, completed| TimelineGate {
+            label: label.to_owned(),
+            pending: span(pending),
+            completed: Some(span(completed)),
+            kind: GateKind::Approval,
+        };
+        assert_eq!(first.gates, [gate("board", "0", "3h"), gate("approval", "3h30m", "10h")]);
+        assert_eq!(first.groups[0].begin, Some(span("3h")), "groups begin behind the gate");
+        assert_eq!(first.groups[0].end, Some(span("3h30m")));
+        assert_eq!(told.stages[1].state, State::Skipped);
+        assert_eq!(told.end, span("10h"));
+    }
+
+    #[test]
+    fn failed_updates_halts_and_retries_show() {
+        let stages = "{name: s1, groups: [{name: g, maxConcurrency: 2}]}";
+        let updates =
+            "\"*\": {takes: 30m}, a: [{takes: 10m, fails: PodDrainFailure}, {takes: 20m}]";
+        let told = Case { stages, updates, actions: "{at: 3h, start: true}", ..CASE }.told();
+        let [a, w] = &told.stages[0].groups[0].members[..] else { panic!("two members") };
+        let bar = |from, to, kind| TimelineBar { from: span(from), to: span(to), kind };
+        let bars = [bar("0", "10m", BarKind::Failed), bar("3h", "3h20m", BarKind::Updated)];
+        assert_eq!((a.bars.as_slice(), a.state), (&bars[..], State::Completed));
+        let waits = [stretch("0s", "10m", Cause::Window), stretch("10m", "3h", Cause::Failed)];
+        assert_eq!(stretches(w), waits);
+        assert_eq!(told.state, State::Completed);
+
+        let told = Case { stages, updates, ..CASE }.told();
+        assert_eq!(
+            (told.state, told.end),
+            (State::Failed, span("10m")),
+            "nothing happens after it"
+        );
+        let stopped = Case { stages, actions: "{at: 1h, stop: true}", ..CASE }.told();
+        assert_eq!((stopped.state, stopped.end), (State::Stopped, span("1h")));
+    }
+
+    #[test]
+    fn what_is_unfinished_lasts_to_the_end_of_the_chart() {
+        let stages =
+            "{name: s1, groups: [{name: g, maxConcurrency: 2}], afterGates: [{type: Approval}]}";
+        let updates = "\"*\": {takes: 30m}, a: [{takes: 3d}]";
+        let told = Case { stages, updates, ..CASE }.told();
+        assert_eq!((told.state, told.end), (State::Running, span("2d")));
+        let a = &told.stages[0].groups[0].members[0];
+        let bar = TimelineBar { from: Span::ZERO, to: span("2d"), kind: BarKind::Unfinished };
+        assert_eq!((a.bars.as_slice(), a.state), (&[bar][..], State::Running));
+        assert_eq!((told.stages[0].end, told.stages[0].gates.len()), (None, 0));
+    }
+}

@@ -42,13 +42,13 @@ struct Owner {
 ///
 /// # Errors
 /// If it holds anything else, or cannot be read.
-pub fn claim(dir: &Path, scenario: &Scenario, force: bool) -> Result<(), Diagnostic> {
+pub fn claim(dir: &Path, scenario: &Scenario, force: bool) -> Result<(), Box<Diagnostic>> {
     if !dir.exists() {
         return Ok(());
     }
     if !dir.is_dir() {
         let message = format!("`{}` is a file, not a folder for results", dir.display());
-        return Err(Diagnostic::error(CODE, message).hint("name another folder with -o"));
+        return Err(Diagnostic::error(CODE, message).hint("name another folder with -o").into());
     }
     if force {
         return Ok(());
@@ -56,8 +56,8 @@ pub fn claim(dir: &Path, scenario: &Scenario, force: bool) -> Result<(), Diagnos
     let manifest = dir.join(MANIFEST);
     let refused = |what: String| {
         let message = format!("`{}` holds {what}; nothing was written", dir.display());
-        Err(Diagnostic::error(CODE, message)
-            .hint("name another folder with -o, or replace its results with --force"))
+        let hint = "name another folder with -o, or replace its results with --force";
+        Err(Diagnostic::error(CODE, message).hint(hint).into())
     };
     if !manifest.exists() {
         let mut names = names(dir)?.into_iter();
@@ -85,7 +85,7 @@ const CODE: &str = "results";
 
 /// Writes the files of `dir`, each beside its place and then renamed, and removes what earlier
 /// results left over. Files that are no results stay.
-pub(super) fn write(dir: &Path, files: &[ResultFile]) -> Result<(), Diagnostic> {
+pub(super) fn write(dir: &Path, files: &[ResultFile]) -> Result<(), Box<Diagnostic>> {
     fs::create_dir_all(dir).map_err(|why| cannot("make", dir, &why))?;
     for file in files {
         let part = dir.join(part(&file.name));
@@ -119,13 +119,12 @@ fn is_in_the_making(name: &str) -> bool {
 
 /// Whether a name is one that results have, the manifest aside.
 fn is_result(name: &str) -> bool {
-    let timeline = name.strip_prefix("timeline-");
-    let picture = |rest: &str| rest.ends_with(".svg") || rest.ends_with(".png");
-    NAMES.contains(&name) || timeline.is_some_and(picture)
+    let picture = Path::new(name).extension().is_some_and(|end| end == "svg" || end == "png");
+    NAMES.contains(&name) || name.starts_with("timeline-") && picture
 }
 
 /// The names in a folder, in order.
-fn names(dir: &Path) -> Result<BTreeSet<String>, Diagnostic> {
+fn names(dir: &Path) -> Result<BTreeSet<String>, Box<Diagnostic>> {
     let mut names = BTreeSet::new();
     for entry in fs::read_dir(dir).map_err(|why| cannot("read", dir, &why))? {
         let entry = entry.map_err(|why| cannot("read", dir, &why))?;

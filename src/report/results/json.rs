@@ -105,17 +105,17 @@ struct Whole<'a> {
     horizon: f64,
     confidence: f64,
     deterministic: bool,
-    strategies: Vec<Strategy<'a>>,
+    strategies: Vec<One<'a>>,
     differences: Vec<Paired<'a>>,
     notes: Vec<Note>,
 }
 
 #[derive(Serialize)]
-struct Strategy<'a> {
+struct One<'a> {
     strategy: &'a str,
     members: u32,
     outcomes: Ordered<Share>,
-    metrics: Ordered<Statistics>,
+    metrics: Ordered<Measured>,
 }
 
 #[derive(Serialize)]
@@ -126,7 +126,7 @@ struct Share {
 }
 
 #[derive(Serialize)]
-struct Statistics {
+struct Measured {
     unit: &'static str,
     censored: Option<usize>,
     statistics: Ordered<Numbers>,
@@ -195,13 +195,13 @@ impl Serialize for Number {
     }
 }
 
-fn strategy(strategy: &StrategySummary) -> Strategy<'_> {
+fn strategy(strategy: &StrategySummary) -> One<'_> {
     let outcomes = strategy.outcomes.iter().map(|of| {
         let share = numbers(&of.share, Unit::Share);
         (of.end.word().to_owned(), Share { replications: of.replications, share })
     });
     let metrics = strategy.metrics.iter().map(|of| (of.metric.to_string(), statistics(of)));
-    Strategy {
+    One {
         strategy: &strategy.name,
         members: strategy.members,
         outcomes: Ordered(outcomes.collect()),
@@ -209,10 +209,10 @@ fn strategy(strategy: &StrategySummary) -> Strategy<'_> {
     }
 }
 
-fn statistics(of: &MetricSummary) -> Statistics {
+fn statistics(of: &MetricSummary) -> Measured {
     let unit = of.metric.unit();
     let statistics = of.numbers.iter().map(|(name, e)| (name.to_string(), numbers(e, unit)));
-    Statistics {
+    Measured {
         unit: match unit {
             Unit::Seconds => "seconds",
             Unit::Count => "count",

@@ -50,7 +50,7 @@ fn progress_chart(results: &Results<'_>, progress: &Progress) -> ProgressChart {
     };
     ProgressChart {
         title: "Share of members that are at the target".to_owned(),
-        subtitle: subtitle(summary, "line: half of the replications; bands: 50 % and 90 % of them"),
+        subtitle: subtitle(summary, ""),
         start: results.experiment.scenario.start,
         horizon: Some(summary.horizon),
         note,
