@@ -127,7 +127,10 @@ mod tests {
                     ^^^^\n  hint: mend it";
         assert_eq!(shown("seed: many", 7, 4), text);
         assert!(shown("seed:\tmany", 7, 400).contains("\n12 | seed: many\n   |       ^^^^\n"));
-        assert!(shown("short", 70, 1).contains('^'), "a place behind the end is shown all the same");
+        assert!(
+            shown("short", 70, 1).contains('^'),
+            "a place behind the end is shown all the same"
+        );
     }
 
     #[test]

@@ -126,7 +126,10 @@ impl<'s> Experiment<'s> {
                 let range = batch * BATCH..replications.min((batch + 1) * BATCH);
                 let made = range.len();
                 for replication in range {
-                    IN_HAND.set(Some((plan, u32::try_from(replication).expect("replications fit u32"))));
+                    IN_HAND.set(Some((
+                        plan,
+                        u32::try_from(replication).expect("replications fit u32"),
+                    )));
                     outcomes.push((plan, replication, simulation.outcome(replication, self.end())));
                 }
                 (effort.progress)(done.fetch_add(made, Ordering::Relaxed) + made);

@@ -11,7 +11,6 @@ mod distribution;
 mod files;
 mod members;
 mod population;
-mod regions;
 mod script;
 mod strategy;
 mod tree;
@@ -171,7 +170,7 @@ impl Scenario {
         let file = notes.sources.add(name, text);
         let scenario = tree::parse(&notes, file, text).and_then(|root| {
             tree::refuse_duplicate_keys(&notes, &root);
-            read_root(&Field::new(&notes, "the scenario", &root), &loader, seed)
+            read_root(&Field::new(&notes, "the file", &root), &loader, seed)
         });
         let warnings = notes.finish()?;
         let mut scenario = scenario.expect("a scenario that is not read comes with an error");
@@ -193,7 +192,10 @@ impl Scenario {
                 unscripted.push(member.name.as_str());
             }
             if needs_version && member.kubernetes_version.is_none() {
-                let message = format!("the update looks at the Kubernetes version of `{}`, which has none", member.name);
+                let message = format!(
+                    "the update looks at the Kubernetes version of `{}`, which has none",
+                    member.name
+                );
                 let error = Diagnostic::error("R-I19", message)
                     .at(self.places.place(self.places.members[id]))
                     .hint("write kubernetesVersion: 1.33.3, say");
@@ -232,7 +234,8 @@ fn read_root(root: &Field<'_>, loader: &Loader<'_>, seed: Option<u64>) -> Option
     map.not_yet("configurationChanges", "configuration changes");
 
     let script = map.get("script");
-    let mut builder = Builder::new(notes, start, script::regions(script.map(|field| field.node)));
+    let mut builder =
+        Builder::new(notes, start, script::scripted_regions(script.map(|field| field.node)));
     if let Some(field) = map.need("fleet") {
         builder.read(&field, seed, limits, loader);
     }
@@ -276,7 +279,11 @@ fn update_of(map: &Map<'_>, builder: &mut Builder<'_>) -> Option<Update> {
         let others = ["autoUpgradeProfiles", "configurationChanges"];
         if others.iter().all(|key| map.spot(key).is_none()) {
             map.notes
-                .error(map.node.at, "missing-key", "the scenario says nothing to do: it needs `update`")
+                .error(
+                    map.node.at,
+                    "missing-key",
+                    "the scenario has nothing to do: it needs `update`",
+                )
                 .hint("write update: {managedClusterUpdate: {upgrade: {type: NodeImageOnly}}}");
         } else {
             map.need("update");
@@ -287,12 +294,7 @@ fn update_of(map: &Map<'_>, builder: &mut Builder<'_>) -> Option<Update> {
 }
 
 /// R-I7: under `script.releases`, a target that no release names never arrives.
-fn warn_of_unreleased_targets(
-    update: &Update,
-    script: &Script,
-    builder: &Builder<'_>,
-    at: Spot,
-) {
+fn warn_of_unreleased_targets(update: &Update, script: &Script, builder: &Builder<'_>, at: Spot) {
     let Some(releases) = &script.releases else { return };
     let mut targets: Vec<(Released, String)> = vec![];
     if let Some(version) = update.upgrade.kubernetes_version() {
@@ -333,7 +335,17 @@ fn file_name(field: &Field<'_>) -> Option<String> {
 
 /// A duration, at most a hundred years.
 fn duration(field: &Field<'_>) -> Option<Span> {
-    let span: Span = field.parsed("a duration such as 90s, 45m, 2h30m or 3d")?;
+    let expected = "a duration such as 90s, 45m, 2h30m or 3d";
+    let digits = field.node.as_text().filter(|text| {
+        text.len() < 10 && *text != "0" && text.bytes().all(|byte| byte.is_ascii_digit())
+    });
+    if let Some(digits) = digits {
+        field
+            .wrong_type(expected)
+            .hint(format!("say of what: {digits}d, {digits}h, {digits}m or {digits}s"));
+        return None;
+    }
+    let span: Span = field.parsed(expected)?;
     if span > LONGEST {
         let name = field.name;
         field.fail("out-of-range", format!("`{name}` is longer than 36525 days (a hundred years)"));

@@ -142,14 +142,13 @@ impl<'p> Simulation<'p> {
         }
     }
 
-    /// Whether nothing can change any more.
+    /// Whether nothing can change any more. What the script still asks of a run that has ended is
+    /// refused (R-K8), so the script is played to its end.
     fn is_over(&self) -> bool {
         let halted = matches!(self.scheduler.run().state, State::Stopped | State::Failed);
-        matches!(self.scheduler.run().state, State::Completed | State::Skipped)
-            || halted
-                && self.scheduler.next_wake().is_none()
-                && self.queue.is_empty()
-                && self.truth.is_script_done(self.world)
+        let ended = matches!(self.scheduler.run().state, State::Completed | State::Skipped);
+        let idle = self.scheduler.next_wake().is_none() && self.queue.is_empty();
+        (ended || halted && idle) && self.truth.is_script_done(self.world)
     }
 
     /// Where the makespan of the last replication went, from all its records.

@@ -104,7 +104,8 @@ impl<'a> View<'a> {
             section("Windows that count, and their next openings", &windows);
         }
         if all_members || self.plan.size as usize <= MOST_MEMBERS {
-            let mut title = "Members, in the order in which their group would try them now".to_owned();
+            let mut title =
+                "Members, in the order in which their group would try them now".to_owned();
             if self.families() == 1 {
                 title.push_str(&format!("; all run {}", self.only_family()));
             }
@@ -153,7 +154,9 @@ impl<'a> View<'a> {
         use fleetsim::scheduler::Upgrade;
         match self.scenario.update.upgrade {
             Upgrade::Full(version) => format!("Full to Kubernetes {version}"),
-            Upgrade::ControlPlaneOnly(version) => format!("ControlPlaneOnly to Kubernetes {version}"),
+            Upgrade::ControlPlaneOnly(version) => {
+                format!("ControlPlaneOnly to Kubernetes {version}")
+            }
             Upgrade::NodeImageOnly => "NodeImageOnly".to_owned(),
         }
     }
@@ -316,7 +319,8 @@ impl<'a> View<'a> {
                     let region = self.plan.fleet.members[*id].region;
                     *regions.entry(&self.plan.fleet.regions[region]).or_default() += 1;
                 }
-                let regions: Vec<_> = regions.iter().map(|(name, n)| format!("{name} {n}")).collect();
+                let regions: Vec<_> =
+                    regions.iter().map(|(name, n)| format!("{name} {n}")).collect();
                 let windows = self.plan.groups[group].cohorts.iter().map(|cohort| {
                     let name = cohort.window.map_or("none", |id| &self.windows[&id]);
                     format!("{name} {}", cohort.positions.len())
@@ -362,7 +366,8 @@ impl<'a> View<'a> {
     fn stage_json(&self, id: StageId) -> Value {
         let stage = &self.plan.stages[id];
         let (at_once, failures) = self.stage_limits(id);
-        let groups: Vec<Value> = self.groups_of(id).map(|group| self.group_json(id, group)).collect();
+        let groups: Vec<Value> =
+            self.groups_of(id).map(|group| self.group_json(id, group)).collect();
         json!({
             "name": stage.name,
             "members": stage.size,
@@ -485,7 +490,8 @@ impl<'a> View<'a> {
     fn in_order(&self, group: GroupId) -> Vec<MemberId> {
         let start = self.scenario.start;
         let class = |id: &MemberId| {
-            let Some(window) = Plan::window_of(self.plan.update, &self.plan.fleet.members[*id]) else {
+            let Some(window) = Plan::window_of(self.plan.update, &self.plan.fleet.members[*id])
+            else {
                 return 3;
             };
             match self.first_opening(window) {

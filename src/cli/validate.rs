@@ -99,8 +99,7 @@ fn scenario(source: Source) -> Read {
 }
 
 fn strategy(source: &Source) -> Read {
-    let (stages, warnings) =
-        alone::read_stages(&source.name, &source.text, ServiceLimits::Azure)?;
+    let (stages, warnings) = alone::read_stages(&source.name, &source.text, ServiceLimits::Azure)?;
     let stages = stages.iter().map(|stage| {
         let groups: Vec<&str> = stage.groups.iter().map(|group| group.name.as_str()).collect();
         let groups = match (groups.is_empty(), &stage.member_selector) {
@@ -169,7 +168,8 @@ impl Report {
         for line in &self.read_as {
             text.push_str(&format!("{line}\n"));
         }
-        let alone = if self.kind == Kind::Scenario { String::new() } else { format!(" ({})", self.what()) };
+        let alone =
+            if self.kind == Kind::Scenario { String::new() } else { format!(" ({})", self.what()) };
         text.push_str(&format!("{}: {}{alone}\n", self.name, self.verdict()));
         text
     }
@@ -210,7 +210,8 @@ fn diagnostic_json(diagnostic: &Diagnostic) -> Value {
 fn table(reports: &[Report]) -> Table {
     let columns = ["file", "#line", "#column", "severity", "code", "message", "hint"];
     let mut table = Table::new(&columns);
-    for (report, found) in reports.iter().flat_map(|r| r.found.iter().map(move |found| (r, found))) {
+    for (report, found) in reports.iter().flat_map(|r| r.found.iter().map(move |found| (r, found)))
+    {
         let place = found.place.as_ref();
         table.row([
             place.map_or(&report.name, |place| &place.file).clone(),

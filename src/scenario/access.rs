@@ -11,8 +11,45 @@ use super::tree::{Entry, Node, Spot, Value};
 use crate::error::{Diagnostic, Place, Severity};
 use crate::fleet::Amount;
 
-/// So many errors are kept; a file with more has one mistake many times.
+/// What a missing key could look like.
+const EXAMPLES: &[(&str, &str)] = &[
+    ("start", "2026-03-02T08:00:00Z"),
+    ("horizon", "60d"),
+    ("fleet", "{members: [{name: m1, region: westeurope}]}"),
+    ("managedClusterUpdate", "{upgrade: {type: NodeImageOnly}}"),
+    ("upgrade", "{type: NodeImageOnly}"),
+    ("region", "westeurope"),
+    ("takes", "30m"),
+    ("at", "2h30m"),
+    ("regions", "{\"*\": 2026-03-02T00:00:00Z}"),
+    ("byLabel", "\"env=prod\""),
+    ("stages", "[{name: canary, groups: [{name: canary}]}]"),
+    (
+        "scheduledStartConfiguration",
+        "{startDay: Wednesday, startTime: \"02:00\", utcOffset: \"+00:00\"}",
+    ),
+    ("schedule", "{weekly: {intervalWeeks: 1, dayOfWeek: Sunday}}"),
+    ("durationHours", "4"),
+    ("startTime", "\"01:00\""),
+    ("metric", "makespan"),
+];
+/// What other tools call a key.
+const SYNONYMS: &[(&str, &str)] = &[
+    ("location", "region"),
+    ("group", "updateGroup"),
+    ("tags", "labels"),
+    ("version", "kubernetesVersion"),
+    ("nodeCount", "count"),
+    ("waitTime", "afterStageWaitInSeconds"),
+    ("soak", "afterStageWaitInSeconds"),
+    ("labelSelector", "memberSelector"),
+    ("concurrency", "maxConcurrency"),
+];
+/// So many errors, and so many warnings, are kept; a file with more has one mistake many times.
 const MOST_ERRORS: usize = 100;
+
+/// Messages are cut after this many characters.
+const LONGEST_MESSAGE: usize = 400;
 
 /// The texts that were read, to show lines of them.
 #[derive(Debug, Clone, Default)]
@@ -48,7 +85,7 @@ impl Sources {
         u16::try_from(files.len() - 1).expect("the caller bounds the number of files")
     }
 
-    fn is_json(&self, file: u16) -> bool {
+    pub(super) fn is_json(&self, file: u16) -> bool {
         let name = &self.0.borrow().0[usize::from(file)].0;
         std::path::Path::new(name).extension().is_some_and(|e| e.eq_ignore_ascii_case("json"))
     }
@@ -74,15 +111,30 @@ impl Noted<'_> {
 }
 
 impl Notes {
-    pub(super) fn error(&self, at: Spot, code: &'static str, message: impl Into<String>) -> Noted<'_> {
+    pub(super) fn error(
+        &self,
+        at: Spot,
+        code: &'static str,
+        message: impl Into<String>,
+    ) -> Noted<'_> {
         self.note(Some(at), Diagnostic::error(code, message))
     }
 
-    pub(super) fn warning(&self, at: Spot, code: &'static str, message: impl Into<String>) -> Noted<'_> {
+    pub(super) fn warning(
+        &self,
+        at: Spot,
+        code: &'static str,
+        message: impl Into<String>,
+    ) -> Noted<'_> {
         self.note(Some(at), Diagnostic::warning(code, message))
     }
 
-    fn note(&self, at: Option<Spot>, diagnostic: Diagnostic) -> Noted<'_> {
+    fn note(&self, at: Option<Spot>, mut diagnostic: Diagnostic) -> Noted<'_> {
+        // What was written may be a book; nobody wants to read it again here.
+        if let Some((end, _)) = diagnostic.message.char_indices().nth(LONGEST_MESSAGE) {
+            diagnostic.message.truncate(end);
+            diagnostic.message.push('…');
+        }
         let mut found = self.found.borrow_mut();
         let known = found.iter().any(|(spot, old)| {
             *spot == at && old.code == diagnostic.code && old.message == diagnostic.message
@@ -90,7 +142,9 @@ impl Notes {
         if diagnostic.severity == Severity::Error && !known {
             self.errors.set(self.errors.get() + 1);
         }
-        if known || found.len() >= MOST_ERRORS {
+        let severity = diagnostic.severity;
+        let so_far = found.iter().filter(|(_, other)| other.severity == severity).count();
+        if known || so_far >= MOST_ERRORS {
             return Noted(None);
         }
         found.push((at, diagnostic));
@@ -164,9 +218,15 @@ impl<'a> Field<'a> {
         self.notes.error(self.node.at, code, message)
     }
 
-    fn wrong_type(&self, expected: &str) -> Noted<'a> {
-        let found = self.node.describe();
-        self.fail("wrong-type", format!("`{}` expects {expected}, found {found}", self.name))
+    /// Reports that the value is of another type than expected.
+    pub(super) fn wrong_type(&self, expected: &str) -> Noted<'a> {
+        let (name, found) = (self.shown_name(), self.node.describe());
+        self.fail("wrong-type", format!("{name} must be {expected}, found {found}"))
+    }
+
+    /// Keys in backticks; "a weight" and its like without.
+    fn shown_name(&self) -> String {
+        if self.name.contains(' ') { self.name.to_owned() } else { format!("`{}`", self.name) }
     }
 
     /// Any scalar but null, plain or quoted (R-K11).
@@ -182,8 +242,8 @@ impl<'a> Field<'a> {
     pub(super) fn filled_text(&self) -> Option<&'a str> {
         let text = self.text()?;
         if text.is_empty() || text.chars().any(char::is_control) {
-            let name = self.name;
-            self.fail("out-of-range", format!("`{name}` must be a line of at least one character"));
+            let name = self.shown_name();
+            self.fail("out-of-range", format!("{name} must be a line of at least one character"));
             return None;
         }
         Some(text)
@@ -201,13 +261,13 @@ impl<'a> Field<'a> {
         };
         let fitting = if (low..=high).contains(&number) { T::try_from(number).ok() } else { None };
         if fitting.is_none() {
-            let name = self.name;
+            let name = self.shown_name();
             let range = if high >= i128::from(u32::MAX) {
                 format!("at least {low}")
             } else {
                 format!("from {low} to {high}")
             };
-            self.fail("out-of-range", format!("`{name}` must be {range}, found {number}"));
+            self.fail("out-of-range", format!("{name} must be {range}, found {number}"));
         }
         fitting
     }
@@ -216,7 +276,9 @@ impl<'a> Field<'a> {
     pub(super) fn number(&self, low: f64, high: f64) -> Option<f64> {
         let number = match &self.node.value {
             Value::Scalar { text, quoted: true } => text.parse::<i32>().ok().map(f64::from),
-            Value::Scalar { text, .. } if text.starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c)) => {
+            Value::Scalar { text, .. }
+                if text.starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c)) =>
+            {
                 text.parse::<f64>().ok().filter(|number| number.is_finite())
             }
             _ => None,
@@ -228,13 +290,13 @@ impl<'a> Field<'a> {
         if (low..=high).contains(&number) {
             return Some(number);
         }
-        let name = self.name;
-        let range = if high == f64::MAX {
+        let name = self.shown_name();
+        let range = if high >= f64::MAX {
             format!("at least {low}")
         } else {
             format!("from {low} to {high}")
         };
-        self.fail("out-of-range", format!("`{name}` must be {range}, found {number}"));
+        self.fail("out-of-range", format!("{name} must be {range}, found {number}"));
         None
     }
 
@@ -256,13 +318,11 @@ impl<'a> Field<'a> {
             self.wrong_type(expected);
             return None;
         };
-        match text.parse() {
-            Ok(value) => Some(value),
-            Err(_) => {
-                self.wrong_type(expected);
-                None
-            }
+        let value = text.parse().ok();
+        if value.is_none() {
+            self.wrong_type(expected);
         }
+        value
     }
 
     /// One of these words.
@@ -299,9 +359,8 @@ impl<'a> Field<'a> {
         let percentage = digits.len() < text.len();
         if number < low || (percentage && number > 100) {
             let name = self.name;
-            let message = format!(
-                "`{name}` must be at least {low}, or a percentage from {low}% to 100%, found `{text}`"
-            );
+            let message =
+                format!("`{name}` must be at least {low}, or from {low}% to 100%, found `{text}`");
             self.fail("out-of-range", message);
             return None;
         }
@@ -385,9 +444,17 @@ impl<'a> Map<'a> {
         if field.is_none() {
             let empty = self.entries.iter().find(|entry| entry.key == key);
             let at = empty.map_or(self.node.at, |entry| entry.at);
-            self.notes.error(at, "missing-key", format!("{} needs `{key}`", self.what));
+            let noted = self.notes.error(at, "missing-key", format!("{} needs `{key}`", self.what));
+            if let Some((_, example)) = EXAMPLES.iter().find(|(known, _)| *known == key) {
+                noted.hint(format!("write {key}: {example}, say"));
+            }
         }
         field
+    }
+
+    /// Whether nothing was reported as an unknown key.
+    pub(super) fn has_only_known_keys(&self) -> bool {
+        self.entries.iter().all(|entry| self.keys.contains(&entry.key.as_str()))
     }
 
     /// The place of a key, else of the map.
@@ -420,12 +487,14 @@ impl<'a> Map<'a> {
 
 fn unknown_key(notes: &Notes, entry: &Entry, what: &str, keys: &[&'static str]) {
     let key = entry.key.as_str();
+    let synonym = SYNONYMS.iter().find(|(other, ours)| *other == key && keys.contains(ours));
+    let synonym = synonym.map(|(_, ours)| *ours);
     let hint = match key {
         "<<" => "merge keys are not part of YAML 1.2; write the keys out".to_owned(),
         "sortOrder" => "groups of a stage run in parallel; to order them, make each its own stage \
                         (the order of `stages` counts)"
             .to_owned(),
-        _ => match nearest(key, keys.iter().copied()) {
+        _ => match synonym.or_else(|| nearest(key, keys.iter().copied())) {
             Some(near) => format!("did you mean `{near}`?"),
             None => format!("the keys here are {}", keys.join(", ")),
         },

@@ -42,7 +42,8 @@ impl Kind {
 
 fn kind(node: &Node) -> Kind {
     if let Value::List(items) = &node.value {
-        let is_stage = |node: &Node| node.get("groups").is_some() || node.get("memberSelector").is_some();
+        let is_stage =
+            |node: &Node| node.get("groups").is_some() || node.get("memberSelector").is_some();
         return match items.first() {
             Some(first) if is_stage(first) => Kind::Strategy,
             Some(first) => kind(first),
@@ -160,9 +161,14 @@ mod tests {
                       \"durationHours\": 4, \"startTime\": \"01:00\"}";
         let shapes = [
             (window.to_owned(), None),
-            (format!("{{\"name\": \"default\", \"maintenanceWindow\": {window}}}"), Some("default")),
             (
-                format!("[{{\"name\": \"default\", \"properties\": {{\"maintenanceWindow\": {window}}}}}]"),
+                format!("{{\"name\": \"default\", \"maintenanceWindow\": {window}}}"),
+                Some("default"),
+            ),
+            (
+                format!(
+                    "[{{\"name\": \"default\", \"properties\": {{\"maintenanceWindow\": {window}}}}}]"
+                ),
                 Some("default"),
             ),
             (

@@ -5,16 +5,8 @@ use super::tree::Spot;
 use crate::scheduler::Strategy;
 use crate::time::{Span, Timestamp};
 
-const CHECK: &[&str] = &[
-    "strategy",
-    "metric",
-    "statistic",
-    "atMost",
-    "atLeast",
-    "lessThan",
-    "confidence",
-    "by",
-];
+const CHECK: &[&str] =
+    &["strategy", "metric", "statistic", "atMost", "atLeast", "lessThan", "confidence", "by"];
 
 /// Metrics by name, with their kind.
 const METRICS: &[(&str, MetricKind)] = &[
@@ -161,7 +153,9 @@ fn metric(field: &Field<'_>) -> Option<(&'static str, MetricKind)> {
         let noted = field.fail("unknown-metric", format!("`{text}` is not a metric"));
         noted.hint(match nearest(text, METRICS.iter().map(|(name, _)| *name)) {
             Some(near) => format!("did you mean `{near}`?"),
-            None => "makespan, failedMembers, completedBy and delay.window are, for example".to_owned(),
+            None => {
+                "makespan, failedMembers, completedBy and delay.window are, for example".to_owned()
+            }
         });
     }
     found
@@ -172,17 +166,16 @@ fn statistic(field: &Field<'_>) -> Option<Statistic> {
     if text == "mean" {
         return Some(Statistic::Mean);
     }
-    let percent = text.strip_prefix('p').filter(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
+    let percent =
+        text.strip_prefix('p').filter(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
     let percent = percent.and_then(|rest| rest.parse::<f64>().ok());
-    match percent.filter(|percent| *percent > 0.0 && *percent < 100.0) {
-        Some(percent) => Some(Statistic::Quantile(percent / 100.0)),
-        None => {
-            field
-                .fail("unknown-statistic", format!("`{text}` is not a statistic"))
-                .hint("write mean, or a quantile such as p50, p95 or p99.9");
-            None
-        }
+    let percent = percent.filter(|percent| *percent > 0.0 && *percent < 100.0);
+    if percent.is_none() {
+        field
+            .fail("unknown-statistic", format!("`{text}` is not a statistic"))
+            .hint("write mean, or a quantile such as p50, p95 or p99.9");
     }
+    percent.map(|percent| Statistic::Quantile(percent / 100.0))
 }
 
 fn bound(map: &Map<'_>, kind: Option<MetricKind>, strategies: &[Strategy]) -> Option<Bound> {
@@ -195,7 +188,8 @@ fn bound(map: &Map<'_>, kind: Option<MetricKind>, strategies: &[Strategy]) -> Op
         return None;
     };
     if let Some(other) = second {
-        let message = format!("a check has one bound; this has `{}` and `{}`", field.name, other.name);
+        let message =
+            format!("a check has one bound; this has `{}` and `{}`", field.name, other.name);
         other.fail("conflict", message).hint("write one check for each");
     }
     match field.name {

@@ -4,6 +4,7 @@ use super::access::{Field, Map, nearest};
 use super::files::Loader;
 use super::tree::Value;
 use crate::quantiles::Distribution;
+use crate::time::Span;
 
 /// The keys that make a map a distribution.
 pub(super) const KINDS: &[&str] = &[
@@ -31,13 +32,11 @@ pub(super) enum Unit {
 /// Reads a distribution; parameters that make no sense are an error.
 pub(super) fn read(field: &Field<'_>, unit: Unit, loader: &Loader<'_>) -> Option<Distribution> {
     let reader = Reader { unit, loader };
-    match &field.node.value {
-        Value::Map(_) => reader.of_kind(field),
-        _ => {
-            let value = reader.value(field)?;
-            checked(field, Distribution::constant(value))
-        }
+    if let Value::Map(_) = field.node.value {
+        return reader.of_kind(field);
     }
+    let value = reader.value(field)?;
+    reader.checked(field, Distribution::constant(value))
 }
 
 struct Reader<'a> {
@@ -68,11 +67,12 @@ impl Reader<'_> {
         match kind {
             "uniform" => {
                 let [low, high] = self.values(&inner, ["lowest", "highest"])?;
-                checked(&inner, Distribution::uniform(low, high))
+                self.checked(&inner, Distribution::uniform(low, high))
             }
             "triangular" => {
-                let [low, mode, high] = self.values(&inner, ["lowest", "most likely", "highest"])?;
-                checked(&inner, Distribution::triangular(low, mode, high))
+                let [low, mode, high] =
+                    self.values(&inner, ["lowest", "most likely", "highest"])?;
+                self.checked(&inner, Distribution::triangular(low, mode, high))
             }
             "empirical" => self.empirical(&inner),
             "mixture" => self.mixture(&inner),
@@ -120,7 +120,7 @@ impl Reader<'_> {
             }
             "lognormal" => {
                 let map = field.map("a lognormal distribution", &["median", "sigma", "p95"])?;
-                self.either(&map, "sigma", "p95")?;
+                either(&map, "sigma", "p95")?;
                 let median = value(&map, "median")?;
                 match map.get("p95") {
                     Some(p95) => Distribution::lognormal_p95(median, self.value(&p95)?),
@@ -129,7 +129,7 @@ impl Reader<'_> {
             }
             "gamma" => {
                 let map = field.map("a gamma distribution", &["mean", "cv", "shape", "scale"])?;
-                self.either(&map, "shape", "mean")?;
+                either(&map, "shape", "mean")?;
                 if map.get("shape").is_some() {
                     Distribution::gamma(number(&map, "shape")?, value(&map, "scale")?)
                 } else {
@@ -151,7 +151,10 @@ impl Reader<'_> {
             "beta" => {
                 if self.unit == Unit::Duration {
                     field
-                        .fail("distribution", "a beta distribution lies between 0 and 1 and makes no durations")
+                        .fail(
+                            "distribution",
+                            "a beta distribution lies between 0 and 1 and makes no durations",
+                        )
                         .hint("use triangular, gamma or lognormal");
                     return None;
                 }
@@ -160,23 +163,7 @@ impl Reader<'_> {
             }
             _ => return None,
         };
-        checked(field, made)
-    }
-
-    /// Exactly one of two keys.
-    fn either(&self, map: &Map<'_>, one: &'static str, other: &'static str) -> Option<()> {
-        match (map.get(one), map.get(other)) {
-            (Some(_), Some(second)) => {
-                second.fail("distribution", format!("`{one}` and `{other}` exclude each other"));
-                None
-            }
-            (None, None) => {
-                let message = format!("the distribution needs `{one}` or `{other}`");
-                map.notes.error(map.node.at, "missing-key", message);
-                None
-            }
-            _ => Some(()),
-        }
+        self.checked(field, made)
     }
 
     /// Values in a list, or one a line in a file.
@@ -186,10 +173,10 @@ impl Reader<'_> {
             let nodes = super::files::column(file, &text);
             let fields = nodes.iter().map(|node| Field::new(field.notes, "a value", node));
             let values = fields.map(|field| self.value(&field)).collect::<Option<Vec<_>>>()?;
-            return checked(field, Distribution::empirical(values));
+            return self.checked(field, Distribution::empirical(values));
         }
         let values = field.items()?.map(|item| self.value(&item)).collect::<Option<Vec<_>>>()?;
-        checked(field, Distribution::empirical(values))
+        self.checked(field, Distribution::empirical(values))
     }
 
     fn mixture(&self, field: &Field<'_>) -> Option<Distribution> {
@@ -199,17 +186,45 @@ impl Reader<'_> {
             let weight = part.need("weight")?.number(0.0, f64::MAX)?;
             parts.push((weight, read(&part.need("of")?, self.unit, self.loader)?));
         }
-        checked(field, Distribution::mixture(parts))
+        self.checked(field, Distribution::mixture(parts))
+    }
+
+    /// Reports what a constructor refused; durations in its message are shown as such.
+    fn checked(
+        &self,
+        field: &Field<'_>,
+        made: Result<Distribution, String>,
+    ) -> Option<Distribution> {
+        let message = match made {
+            Ok(distribution) => return Some(distribution),
+            Err(message) => message,
+        };
+        let words = message.split(' ').map(|word| {
+            let number = word.trim_end_matches([',', ';']);
+            match number.parse::<i64>() {
+                Ok(millis) if self.unit == Unit::Duration && millis.abs() >= 1_000 => {
+                    format!("{}{}", Span::from_millis(millis), &word[number.len()..])
+                }
+                _ => word.to_owned(),
+            }
+        });
+        field.fail("distribution", words.collect::<Vec<_>>().join(" "));
+        None
     }
 }
 
-/// Reports what a constructor refused; durations in its message are shown as such.
-fn checked(field: &Field<'_>, made: Result<Distribution, String>) -> Option<Distribution> {
-    match made {
-        Ok(distribution) => Some(distribution),
-        Err(message) => {
-            field.fail("distribution", message);
+/// Exactly one of two keys.
+fn either(map: &Map<'_>, one: &'static str, other: &'static str) -> Option<()> {
+    match (map.get(one), map.get(other)) {
+        (Some(_), Some(second)) => {
+            second.fail("distribution", format!("`{one}` and `{other}` exclude each other"));
             None
         }
+        (None, None) => {
+            let message = format!("the distribution needs `{one}` or `{other}`");
+            map.notes.error(map.node.at, "missing-key", message);
+            None
+        }
+        _ => Some(()),
     }
 }

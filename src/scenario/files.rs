@@ -37,7 +37,7 @@ impl<'a> Loader<'a> {
     /// SHA-256 over the scenario and every file, in the order of reading; hexadecimal.
     pub(super) fn digest(&self) -> String {
         let bytes = self.digest.borrow().clone().finalize();
-        bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+        bytes.iter().fold(String::new(), |hex, byte| hex + &format!("{byte:02x}"))
     }
 
     /// The text of the file that a key names, with its number for places.
@@ -154,7 +154,11 @@ fn sort_out(notes: &Notes, node: &Node, printed: &mut Printed) {
     let id = text(node, "id").unwrap_or_default().to_lowercase();
     if let Some(kind) = node.get("kind").and_then(Node::as_text) {
         notes
-            .error(node.at, "not-supported", format!("Kubernetes objects (`kind: {kind}`) are not supported yet"))
+            .error(
+                node.at,
+                "not-supported",
+                format!("Kubernetes objects (`kind: {kind}`) are not supported yet"),
+            )
             .hint("use what `az fleet member list -o json` prints");
     } else if key(node, "clusterResourceId").is_some() {
         printed.members.push(node.clone());
@@ -164,7 +168,11 @@ fn sort_out(notes: &Notes, node: &Node, printed: &mut Printed) {
     {
         let Some((cluster, _)) = id.split_once("/maintenanceconfigurations/") else {
             notes
-                .error(node.at, "fleet-files", "this maintenance configuration has no `id`, so its cluster is not known")
+                .error(
+                    node.at,
+                    "fleet-files",
+                    "this maintenance configuration has no `id`, so its cluster is not known",
+                )
                 .hint("use what `az aks maintenanceconfiguration list -o json` prints, unchanged");
             return;
         };
@@ -184,7 +192,11 @@ fn sort_out(notes: &Notes, node: &Node, printed: &mut Printed) {
         }
     } else {
         notes
-            .error(node.at, "fleet-files", "this is neither a fleet member, nor a cluster, nor a maintenance configuration")
+            .error(
+                node.at,
+                "fleet-files",
+                "this is neither a fleet member, nor a cluster, nor a maintenance configuration",
+            )
             .hint(
                 "fleet.files takes what `az fleet member list`, `az aks list` and \
                  `az aks maintenanceconfiguration list` print with `-o json`",
@@ -200,10 +212,10 @@ fn join(builder: &mut Builder<'_>, member: &Node, printed: &Printed) {
     let name = text(member, "name").unwrap_or_default();
     let id = text(member, "clusterResourceId").unwrap_or_default().to_lowercase();
     let Some(cluster) = printed.clusters.get(&id) else {
-        builder
-            .notes
-            .error(member.at, "fleet-files", format!("the cluster of member `{name}` is in none of the files"))
-            .hint("add what `az aks list -o json` prints to fleet.files: regions and pools come from there");
+        let message = format!("the cluster of member `{name}` is in none of the files");
+        builder.notes.error(member.at, "fleet-files", message).hint(
+            "regions and pools come from the clusters: add what `az aks list -o json` prints",
+        );
         return;
     };
     let node = member_node(member, Some(member), cluster, &id, printed);
@@ -278,10 +290,8 @@ fn only(node: &Node, keys: &[&str]) -> Node {
 fn pools(profiles: &Node) -> Node {
     let Value::List(items) = &profiles.value else { return profiles.clone() };
     let pools = items.iter().map(|profile| {
-        let mut pool = only(
-            profile,
-            &["name", "mode", "osType", "nodeImageVersion", "count", "maxPods"],
-        );
+        let mut pool =
+            only(profile, &["name", "mode", "osType", "nodeImageVersion", "count", "maxPods"]);
         let settings = profile.get("upgradeSettings").map(|settings| {
             let keys = [
                 "maxSurge",
@@ -296,8 +306,14 @@ fn pools(profiles: &Node) -> Node {
             key(profile, "currentOrchestratorVersion").or(key(profile, "orchestratorVersion"));
         let snapshot = key(profile, "creationData").map(|data| only(data, &["sourceResourceId"]));
         if let Value::Map(entries) = &mut pool.value {
-            for (key, value) in [("orchestratorVersion", version), ("creationData", snapshot.as_ref())] {
-                let entry = |value: &Node| Entry { key: key.to_owned(), at: value.at, value: value.clone() };
+            for (key, value) in
+                [("orchestratorVersion", version), ("creationData", snapshot.as_ref())]
+            {
+                let entry = |value: &Node| Entry {
+                    key: key.to_owned(),
+                    at: value.at,
+                    value: value.clone(),
+                };
                 entries.extend(value.map(entry));
             }
             if let Some(Node { value: Value::Map(settings), .. }) = settings {

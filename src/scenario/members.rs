@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use super::access::{Field, Map, Notes, nearest};
 use super::files::Loader;
 use super::tree::{Node, Spot, Value};
-use super::{population, regions, window};
+use super::{population, window};
 use crate::calendar::{MaintenanceWindow, Window};
 use crate::fleet::{
     Amount, Fleet, KubernetesVersion, Member, NodeDisruptionPolicy, NodeImage, OsType, Pool,
-    PoolImage, PoolMode, PowerState, UndrainableNodeBehavior,
+    PoolImage, PoolMode, PowerState, UndrainableNodeBehavior, regions,
 };
 use crate::ids::{Column, FamilyId, Id, MemberId, RegionId, WindowId};
 use crate::scheduler::ServiceLimits;
@@ -107,7 +107,9 @@ impl<'a> Builder<'a> {
         limits: ServiceLimits,
         loader: &Loader<'_>,
     ) {
-        let Some(map) = field.map("the fleet", &["members", "populations", "files"]) else { return };
+        let Some(map) = field.map("the fleet", &["members", "populations", "files"]) else {
+            return;
+        };
         if map.spot("members").or(map.spot("populations")).or(map.spot("files")).is_none() {
             field
                 .fail("missing-key", "the fleet needs `members`, `populations` or `files`")
@@ -189,7 +191,8 @@ impl<'a> Builder<'a> {
     pub(super) fn find_member(&self, name: &str, at: Spot) -> Option<MemberId> {
         let found = self.names.get(name).copied();
         if found.is_none() {
-            let noted = self.notes.error(at, "unknown-member", format!("no member is called `{name}`"));
+            let noted =
+                self.notes.error(at, "unknown-member", format!("no member is called `{name}`"));
             if let Some(near) = nearest(name, self.names.keys().map(String::as_str)) {
                 noted.hint(format!("did you mean `{near}`?"));
             }
@@ -216,12 +219,10 @@ impl<'a> Builder<'a> {
     pub(super) fn known_region(&mut self, field: &Field<'_>) -> Option<RegionId> {
         let name = field.filled_text()?;
         let scripted = self.scripted.everywhere || self.scripted.named.contains(&name);
-        if !scripted && !regions::is_known(name) {
-            let squeezed: String =
-                name.chars().filter(|c| c.is_alphanumeric()).collect::<String>().to_lowercase();
+        if !scripted && regions::find(name).is_none() {
             let noted = field.fail("unknown-region", format!("`{name}` is not a region"));
-            match nearest(&squeezed, regions::names()) {
-                Some(near) => noted.hint(format!("did you mean `{near}`?")),
+            match regions::nearest(name) {
+                Some(near) => noted.hint(format!("did you mean `{}`?", near.name)),
                 None => noted.hint(
                     "write its programmatic name, such as westeurope; a region of your own must be \
                      named in `script.releases`",
@@ -337,7 +338,11 @@ impl<'a> Builder<'a> {
         if none(surge) && none(unavailable) {
             let at = map.place_of("maxSurge");
             self.notes
-                .error(at, "P1", "with neither surge nor unavailable nodes the pool cannot be updated")
+                .error(
+                    at,
+                    "P1",
+                    "with neither surge nor unavailable nodes the pool cannot be updated",
+                )
                 .hint("write maxSurge: \"1\", or a maxUnavailable on a user pool");
         }
         let minutes = |key, low, high, default| {
@@ -383,15 +388,15 @@ impl<'a> Builder<'a> {
                 .hint("write nodeImageVersion: AKSUbuntu-2204gen2containerd-202602.13.0, say");
         }
         let image = match field {
-            Some(field) if matches!(field.node.value, Value::Map(_)) => self.behind(&field, written),
+            Some(field) if matches!(field.node.value, Value::Map(_)) => {
+                self.behind(&field, written)
+            }
             Some(field) => self.image(&field).map(PoolImage::Exactly),
             None => Some(self.default_image(written, 1)),
         };
         let image = image.unwrap_or_else(|| self.default_image(written, 1));
-        let by_family = match self.fleet.families[image.family()].starts_with("AKSWindows") {
-            true => OsType::Windows,
-            false => OsType::Linux,
-        };
+        let is_windows = self.fleet.families[image.family()].starts_with("AKSWindows");
+        let by_family = if is_windows { OsType::Windows } else { OsType::Linux };
         if written.is_some_and(|written| written != by_family) {
             let family = &self.fleet.families[image.family()];
             let message = format!("`{family}` is an image of the other osType");
@@ -471,10 +476,7 @@ pub(super) fn provisioning(map: &Map<'_>) -> bool {
 pub(super) fn disruption_policy(field: &Field<'_>) -> Option<NodeDisruptionPolicy> {
     field.word(&[
         ("Allow", NodeDisruptionPolicy::Allow),
-        (
-            "AllowDuringMaintenanceWindow",
-            NodeDisruptionPolicy::AllowDuringMaintenanceWindow,
-        ),
+        ("AllowDuringMaintenanceWindow", NodeDisruptionPolicy::AllowDuringMaintenanceWindow),
         ("Block", NodeDisruptionPolicy::Block),
     ])
 }

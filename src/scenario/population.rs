@@ -4,14 +4,15 @@
 //! key more or less changes no other draw. Drawing happens in the tree, before a member is read,
 //! so that drawn members obey the rules of written ones.
 
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::{Rng, SeedableRng};
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 
-use super::access::Field;
+use super::access::{Field, Notes};
 use super::distribution::{self, Unit};
 use super::files::Loader;
 use super::members::Builder;
 use super::tree::{Entry, Node, Value};
+use crate::sim::draw::{Luck, Sequence, unit};
 
 /// A population may have this many members.
 const MOST: i128 = 1_000_000;
@@ -33,7 +34,9 @@ pub(super) fn read(
         return;
     };
     let notes = builder.notes;
-    let Some(count) = Field::new(notes, "count", &count.value).integer::<u32>(0, MOST) else { return };
+    let Some(count) = Field::new(notes, "count", &count.value).integer::<u32>(0, MOST) else {
+        return;
+    };
     let Some(name) = field.node.get("name") else {
         field
             .fail("missing-key", "a population needs `name`")
@@ -41,7 +44,12 @@ pub(super) fn read(
         return;
     };
     let Some(pattern) = Pattern::read(&Field::new(notes, "name", name), count) else { return };
-    let mut drawer = Drawer { seed, number, member: 0, loader, notes };
+    let Ok(number) = u16::try_from(number) else {
+        field.fail("too-large", "a fleet has at most 65536 populations");
+        return;
+    };
+    let luck = Luck::new(seed);
+    let mut drawer = Drawer { luck, number, member: 0, fields: RefCell::default(), loader, notes };
     let before = notes.errors();
     for member in 0..count {
         drawer.member = member;
@@ -105,7 +113,7 @@ impl<'a> Pattern<'a> {
                 Ok(width @ 1..=9) => width,
                 _ => return wrong("the width of the number is one digit, 1 to 9"),
             },
-            None => return wrong("in braces stands `n`, perhaps with a width"),
+            None => return wrong("only `n` can stand in braces, with or without a width"),
         };
         Some(Self { before, after, width: Some(width) })
     }
@@ -120,11 +128,16 @@ impl<'a> Pattern<'a> {
 
 /// Replaces draws by what is drawn.
 struct Drawer<'a> {
-    seed: u64,
-    number: usize,
+    luck: Luck,
+    /// The population, from 0.
+    number: u16,
+    /// The member in it, from 0.
     member: u32,
+    /// The keys that are drawn, with their numbers: by name, so that a key more or less changes no
+    /// other draw.
+    fields: RefCell<BTreeMap<String, (u16, Sequence)>>,
     loader: &'a Loader<'a>,
-    notes: &'a super::access::Notes,
+    notes: &'a Notes,
 }
 
 impl Drawer<'_> {
@@ -211,18 +224,24 @@ impl Drawer<'_> {
         Some(scalar(field.node, format!("{drawn:.0}")))
     }
 
-    /// The uniform number of a place, above 0 and below 1.
+    /// The uniform number of a key of the member, above 0 and below 1.
     fn uniform(&self, path: &str) -> f64 {
-        // FNV-1a: the place's name as a stream of its own.
-        let mut stream = 0xcbf2_9ce4_8422_2325_u64 ^ (self.number as u64);
-        for byte in path.bytes() {
-            stream = (stream ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+        let mut fields = self.fields.borrow_mut();
+        if !fields.contains_key(path) {
+            // The name's hash (FNV-1a); in the rare case that it is taken, the next one.
+            let hash = path.bytes().fold(0x811c_9dc5_u32, |hash, byte| {
+                (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)
+            });
+            #[expect(clippy::cast_possible_truncation, reason = "the folded halves are the hash")]
+            let mut number = (hash ^ (hash >> 16)) as u16;
+            while fields.values().any(|(taken, _)| *taken == number) {
+                number = number.wrapping_add(1);
+            }
+            let sequence = self.luck.population(self.number, number);
+            fields.insert(path.to_owned(), (number, sequence));
         }
-        let mut rng = ChaCha8Rng::seed_from_u64(self.seed);
-        rng.set_stream(stream);
-        rng.set_word_pos(u128::from(self.member) * 2);
-        #[expect(clippy::cast_precision_loss, reason = "53 bits fit")]
-        let uniform = (rng.next_u64() >> 11) as f64 + 0.5;
-        uniform / (1_u64 << 53) as f64
+        let (_, sequence) = fields.get_mut(path).expect("it was put there");
+        sequence.seek(self.member);
+        unit(sequence.draw())
     }
 }

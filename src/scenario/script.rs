@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::access::{Field, Map};
+use super::access::Field;
 use super::members::{Builder, ScriptedRegions, kubernetes};
 use super::tree::{Node, Spot, Value};
 use super::update::RESTARTS;
-use crate::scheduler::Restart;
+use crate::fleet::regions;
 use crate::sim::script::{
     GatePath, GateScope, GateTiming, Released, Script, ScriptedAction, ScriptedRelease,
     ScriptedUpdate, ScriptedUpdates, ScriptedVerb, SkipTarget,
@@ -16,16 +16,17 @@ use crate::time::{Span, Timestamp};
 const SCRIPT: &[&str] = &["updates", "releases", "actions"];
 const VERBS: &[&str] = &["approve", "stop", "start", "skip", "complete", "addPool"];
 const ACTION: &[&str] = &["at", "approve", "stop", "start", "skip", "complete", "addPool"];
-const RELEASE: &[&str] =
-    &["nodeImage", "kubernetesVersion", "regions", "supportUntil", "ltsUntil"];
+const RELEASE: &[&str] = &["nodeImage", "kubernetesVersion", "regions", "supportUntil", "ltsUntil"];
 
 /// The regions that the releases of a script name; looked up before the fleet is read.
-pub(super) fn regions(script: Option<&Node>) -> ScriptedRegions<'_> {
+pub(super) fn scripted_regions(script: Option<&Node>) -> ScriptedRegions<'_> {
     let releases = script.and_then(|script| script.get("releases")).filter(|node| !node.is_null());
     let mut regions = ScriptedRegions { scripted: releases.is_some(), ..Default::default() };
     let Some(Value::List(items)) = releases.map(|node| &node.value) else { return regions };
     for item in items {
-        let Some(Value::Map(entries)) = item.get("regions").map(|node| &node.value) else { continue };
+        let Some(Value::Map(entries)) = item.get("regions").map(|node| &node.value) else {
+            continue;
+        };
         for entry in entries {
             match entry.key.as_str() {
                 "*" => regions.everywhere = true,
@@ -53,7 +54,8 @@ pub(super) fn read(
 
 fn updates(field: &Field<'_>, builder: &Builder<'_>) -> ScriptedUpdates {
     let mut updates = ScriptedUpdates::default();
-    let entries = field.entries("a map from member names to updates, such as {\"*\": {takes: 30m}}");
+    let entries =
+        field.entries("a map from member names to updates, such as {\"*\": {takes: 30m}}");
     for entry in entries.unwrap_or_default() {
         let attempts = attempts(&Field::new(field.notes, &entry.key, &entry.value));
         if entry.key == "*" {
@@ -69,7 +71,8 @@ fn attempts(field: &Field<'_>) -> Vec<ScriptedUpdate> {
     if !matches!(field.node.value, Value::List(_)) {
         return attempt(field).into_iter().collect();
     }
-    let attempts: Vec<_> = field.items().into_iter().flatten().filter_map(|f| attempt(&f)).collect();
+    let attempts: Vec<_> =
+        field.items().into_iter().flatten().filter_map(|f| attempt(&f)).collect();
     if matches!(&field.node.value, Value::List(items) if items.is_empty()) {
         let message = format!("the list of `{}` has no attempt", field.name);
         field.fail("R-K6", message).hint("write one entry an attempt; the last repeats");
@@ -105,7 +108,8 @@ fn release(field: &Field<'_>, builder: &mut Builder<'_>) -> Option<ScriptedRelea
         (None, Some(version)) => kubernetes(&version).map(Released::Kubernetes),
         (first, _) => {
             let number = if first.is_some() { "both" } else { "neither" };
-            let message = format!("a release is a `nodeImage` or a `kubernetesVersion`; this has {number}");
+            let message =
+                format!("a release is a `nodeImage` or a `kubernetesVersion`; this has {number}");
             field.fail("missing-key", message).hint("write one entry for each release");
             None
         }
@@ -115,7 +119,9 @@ fn release(field: &Field<'_>, builder: &mut Builder<'_>) -> Option<ScriptedRelea
             && let Some(at) = map.spot(key)
         {
             let message = format!("`{key}` belongs to Kubernetes versions, not to node images");
-            map.notes.error(at, "R-I12", message).hint("take it out: an image is valid 90 days (U4)");
+            map.notes
+                .error(at, "R-I12", message)
+                .hint("take it out: an image is valid 90 days (U4)");
         }
     }
     let mut release = ScriptedRelease {
@@ -134,11 +140,11 @@ fn release(field: &Field<'_>, builder: &mut Builder<'_>) -> Option<ScriptedRelea
             continue;
         }
         let region = builder.region(&entry.key);
-        if !super::regions::is_known(&entry.key) && !builder.is_inhabited(region) {
+        if regions::find(&entry.key).is_none() && !builder.is_inhabited(region) {
             let message = format!("`{}` is not a region, and no member is there", entry.key);
             let noted = field.notes.warning(entry.at, "unknown-region", message);
-            match super::access::nearest(&entry.key, super::regions::names()) {
-                Some(near) => noted.hint(format!("did you mean `{near}`?")),
+            match regions::nearest(&entry.key) {
+                Some(near) => noted.hint(format!("did you mean `{}`?", near.name)),
                 None => noted.hint("write its programmatic name, such as westeurope"),
             }
         }
@@ -156,18 +162,26 @@ fn actions(field: &Field<'_>, builder: &mut Builder<'_>, horizon: Span) -> Vec<S
         let mut given = VERBS.iter().filter_map(|verb| map.get(verb));
         let (first, second) = (given.next(), given.next());
         let Some(verb) = first else {
-            item.fail("R-K8", "an action needs a verb")
-                .hint(format!("the verbs are {}", VERBS.join(", ")));
+            // An unknown verb was reported as an unknown key.
+            if map.has_only_known_keys() {
+                item.fail("R-K8", "an action needs a verb")
+                    .hint(format!("the verbs are {}", VERBS.join(", ")));
+            }
             continue;
         };
         if let Some(other) = second {
-            let message = format!("an action has one verb; this has `{}` and `{}`", verb.name, other.name);
+            let message =
+                format!("an action has one verb; this has `{}` and `{}`", verb.name, other.name);
             other.fail("R-K8", message).hint("write one entry for each, with the same `at`");
         }
         let (Some(at), Some(action)) = (at, action(&verb, builder)) else { continue };
         if at > horizon {
             item.notes
-                .warning(item.at(), "R-K8", format!("at {at} the simulation is over (horizon {horizon})"))
+                .warning(
+                    item.at(),
+                    "R-K8",
+                    format!("at {at} the simulation is over (horizon {horizon})"),
+                )
                 .hint("the action never happens; lengthen the horizon or take it out");
         }
         actions.push(ScriptedAction { at, action });
@@ -181,13 +195,13 @@ fn action(verb: &Field<'_>, builder: &mut Builder<'_>) -> Option<ScriptedVerb> {
         "approve" => gate_path(verb).map(ScriptedVerb::Approve),
         "complete" => gate_path(verb).map(ScriptedVerb::Complete),
         "stop" => only_true(verb).map(|()| ScriptedVerb::Stop),
-        "start" => start(verb).map(ScriptedVerb::Start),
+        "start" => start(verb),
         "skip" => skip(verb).map(ScriptedVerb::Skip),
         _ => {
             let map = verb.map("an addPool", &["member", "pool"])?;
-            let member = map.need("member").and_then(|field| {
-                builder.find_member(field.filled_text()?, field.at())
-            });
+            let member = map
+                .need("member")
+                .and_then(|field| builder.find_member(field.filled_text()?, field.at()));
             let pool = map.need("pool").and_then(|field| builder.pool(&field, 1));
             let (member, pool) = (member?, pool?);
             let name_is_taken =
@@ -211,12 +225,12 @@ fn only_true(verb: &Field<'_>) -> Option<()> {
 }
 
 /// `start: true`, or `start: {restart: retryFailed}` (R-D13).
-fn start(verb: &Field<'_>) -> Option<Option<Restart>> {
+fn start(verb: &Field<'_>) -> Option<ScriptedVerb> {
     if matches!(verb.node.value, Value::Map(_)) {
-        let map: Map<'_> = verb.map("a start", &["restart"])?;
-        return map.need("restart")?.word(RESTARTS).map(Some);
+        let restart = verb.map("a start", &["restart"])?.need("restart")?.word(RESTARTS)?;
+        return Some(ScriptedVerb::Start(Some(restart)));
     }
-    only_true(verb).map(|()| None)
+    only_true(verb).map(|()| ScriptedVerb::Start(None))
 }
 
 /// `stage:NAME/before|after`, `group:NAME/before|after`, perhaps `/DISPLAYNAME` (R-K9).
@@ -226,7 +240,7 @@ fn gate_path(field: &Field<'_>) -> Option<GatePath> {
     if path.is_none() {
         field
             .fail("gate", format!("`{text}` does not name a gate"))
-            .hint("write stage:NAME/before, group:NAME/after, or with a name: stage:NAME/before/DISPLAYNAME");
+            .hint("write stage:NAME/before, or group:NAME/after/DISPLAYNAME for one of several");
     }
     path
 }
@@ -260,8 +274,9 @@ fn skip(field: &Field<'_>) -> Option<Vec<SkipTarget>> {
     if !matches!(field.node.value, Value::List(_)) {
         return Some(vec![skip_target(field)?]);
     }
-    let targets: Vec<_> = field.items()?.map(|item| skip_target(&item)).collect::<Option<_>>()?;
-    if targets.is_empty() {
+    let items = field.items()?;
+    let targets: Vec<_> = items.clone().filter_map(|item| skip_target(&item)).collect();
+    if items.count() == 0 {
         field.fail("R-K8", "`skip` names nothing").hint("write skip: [\"Member:NAME\"], say");
     }
     Some(targets)
@@ -297,7 +312,14 @@ mod tests {
         for text in ["stage:s/before", "group:eu/after/ok", "stage:s/before/a/b c:d"] {
             assert_eq!(parse_gate_path(text).unwrap().to_string(), text);
         }
-        for wrong in ["s/before", "stage:s", "stage:/before", "Stage:s/before", "stage:s/during", "stage:s/after/"] {
+        for wrong in [
+            "s/before",
+            "stage:s",
+            "stage:/before",
+            "Stage:s/before",
+            "stage:s/during",
+            "stage:s/after/",
+        ] {
             assert!(parse_gate_path(wrong).is_none(), "{wrong}");
         }
     }

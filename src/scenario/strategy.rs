@@ -72,7 +72,8 @@ pub(super) fn read(
         let Some(map) = entry.map("a strategy", ENTRY) else { continue };
         let name = map.need("name").and_then(|field| super::file_name(&field)).unwrap_or_default();
         if let Some(line) = names.insert(name.to_lowercase(), entry.at().line) {
-            let message = format!("two strategies are called `{name}` (upper and lower case are the same)");
+            let message =
+                format!("two strategies are called `{name}` (upper and lower case are the same)");
             map.notes
                 .error(map.place_of("name"), "duplicate-name", message)
                 .hint(format!("the other is on line {line}; names become names of files"));
@@ -98,11 +99,19 @@ fn stages_of(
         let Some(at) = map.spot(key) else { continue };
         if inline.is_none() && file.is_none() && key.ends_with("Gates") {
             map.notes
-                .error(at, "G1", "a strategy without stages updates one by one and can have no gates")
+                .error(
+                    at,
+                    "G1",
+                    "a strategy without stages updates one by one and can have no gates",
+                )
                 .hint("give it `stages`, and the gates to a stage or a group");
         } else {
             map.notes
-                .error(at, "unknown-key", format!("`{key}` belongs to a stage, not to the strategy"))
+                .error(
+                    at,
+                    "unknown-key",
+                    format!("`{key}` belongs to a stage, not to the strategy"),
+                )
                 .hint("move it into one of the `stages`");
         }
     }
@@ -114,12 +123,12 @@ fn stages_of(
         return stages(&field, limits);
     }
     let Some(root) = file.and_then(|file| loader.tree(&file)) else { return (vec![], vec![]) };
-    from_file(&Field::new(map.notes, "the strategy", &root), limits)
+    from_file(&Field::new(map.notes, "the file", &root), limits)
 }
 
 /// The stages of a strategy's file, whatever is wrapped around them.
 pub(super) fn from_file(root: &Field<'_>, limits: ServiceLimits) -> (Vec<Stage>, Vec<StagePlaces>) {
-    let none = (vec![], vec![]);
+    let nothing = (vec![], vec![]);
     if let Value::List(_) = root.node.value {
         root.fail("shape", "a strategy is an object with `stages`, found a bare list of stages")
             .hint("write {\"stages\": [ … ]} around the list");
@@ -134,15 +143,16 @@ pub(super) fn from_file(root: &Field<'_>, limits: ServiceLimits) -> (Vec<Stage>,
         } else {
             format!("this is a Kubernetes {kind} ({api}), not a strategy of Azure Kubernetes Fleet")
         };
-        root.fail("not-supported", message)
-            .hint("write it as stages and groups: {\"stages\": [{\"name\": …, \"groups\": [ … ]}]}");
-        return none;
+        root.fail("not-supported", message).hint(
+            "write it as stages and groups: {\"stages\": [{\"name\": …, \"groups\": [ … ]}]}",
+        );
+        return nothing;
     }
-    let Some(node) = unwrapped(root) else { return none };
+    let Some(node) = unwrapped(root) else { return nothing };
     let Some(map) = Field::new(root.notes, "strategy", node).map("a strategy", &["stages"]) else {
-        return none;
+        return nothing;
     };
-    map.need("stages").map_or(none, |field| stages(&field, limits))
+    map.need("stages").map_or(nothing, |field| stages(&field, limits))
 }
 
 /// Takes `properties` and `strategy` off, in which ARM and the command line wrap a strategy.
@@ -201,15 +211,17 @@ fn stage(
     }
     if groups.is_empty() {
         if map.spot("memberSelector").is_none() && map.get("groups").is_none_or(|g| is_empty(&g)) {
-            map.notes
-                .error(field.at(), "S2", format!("the stage `{name}` has neither groups nor a memberSelector"))
-                .hint("name the groups, or select members by label: memberSelector: {byLabel: \"env=prod\"}");
+            let message = format!("the stage `{name}` has neither groups nor a memberSelector");
+            field.fail("S2", message).hint(
+                "name the groups, or select members: memberSelector: {byLabel: \"env=prod\"}",
+            );
         }
         // The implicit group of S4 bears the stage's name (R-H1).
         unique(&map, "group", &name, &mut names.groups);
     }
     if limits == ServiceLimits::Azure && groups.len() > SERVICE_CAP as usize {
-        let message = format!("the stage `{name}` has {} groups; the service allows 50", groups.len());
+        let message =
+            format!("the stage `{name}` has {} groups; the service allows 50", groups.len());
         map.notes
             .error(map.place_of("groups"), "S2", message)
             .hint("split the stage, or lift the service's caps with `serviceLimits: none`");
@@ -218,7 +230,8 @@ fn stage(
     if let (Some(Amount::Count(count)), ServiceLimits::Azure) = (max_concurrency, limits)
         && count > SERVICE_CAP
     {
-        let message = format!("the stage `{name}` updates {count} members at once; the service allows 50");
+        let message =
+            format!("the stage `{name}` updates {count} members at once; the service allows 50");
         map.notes
             .error(map.place_of("maxConcurrency"), "L2", message)
             .hint("write at most 50, or lift the service's caps with `serviceLimits: none`");
@@ -293,9 +306,10 @@ fn api_name(field: &Field<'_>) -> Option<String> {
         let lower = text.to_lowercase().replace(['_', ' ', '.'], "-");
         let noted = field.fail("S1", format!("`{text}` cannot be the name of a stage or a group"));
         let rule = "1 to 50 lower-case letters, digits and hyphens, a letter or digit at both ends";
-        noted.hint(match lower != text && lower.bytes().all(inner) {
-            true => format!("{rule}: `{lower}`, say"),
-            false => rule.to_owned(),
+        noted.hint(if lower != text && lower.bytes().all(inner) {
+            format!("{rule}: `{lower}`, say")
+        } else {
+            rule.to_owned()
         });
         return None;
     }
@@ -308,7 +322,11 @@ fn concurrency(field: &Field<'_>) -> Option<Amount> {
     if field.is_bare_json_number() {
         field
             .notes
-            .warning(field.at(), "L1", format!("`maxConcurrency` is a text in the API; {amount} is read as a count"))
+            .warning(
+                field.at(),
+                "L1",
+                format!("`maxConcurrency` is a text in the API; {amount} is read as a count"),
+            )
             .hint(format!("write \"{amount}\", or \"{amount}%\" if a percentage is meant"));
     }
     Some(amount)

@@ -3,6 +3,7 @@
 //! Owns syntax: documents, anchors, duplicate keys, limits on size and depth. Does not own meaning:
 //! plain scalars stay text here (R-K11), [`super::access`] decides what they are.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle, Span};
@@ -82,7 +83,11 @@ impl Node {
             Value::Scalar { text, quoted } => {
                 let short: String = text.chars().take(60).collect();
                 let more = if short.len() < text.len() { "…" } else { "" };
-                if *quoted { format!("the text \"{short}{more}\"") } else { format!("`{short}{more}`") }
+                if *quoted {
+                    format!("the text \"{short}{more}\"")
+                } else {
+                    format!("`{short}{more}`")
+                }
             }
             Value::List(_) => "a list".to_owned(),
             Value::Map(_) => "a map".to_owned(),
@@ -94,11 +99,19 @@ impl Node {
 struct Open {
     at: Spot,
     anchor: usize,
-    /// Nodes inside, itself included, so that copies can be counted.
-    size: usize,
+    measure: Measure,
     value: Value,
     /// A map's key that waits for its value.
     key: Option<(String, Spot)>,
+}
+
+/// How much a node holds, so that copies of it can be bounded.
+#[derive(Debug, Clone, Copy)]
+struct Measure {
+    /// Nodes, itself included.
+    size: usize,
+    /// Maps and lists in each other, itself included.
+    depth: usize,
 }
 
 /// Reads one document; what is wrong goes to `notes`.
@@ -109,6 +122,8 @@ pub(super) fn parse(notes: &Notes, file: u16, text: &str) -> Option<Node> {
         return None;
     }
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let joined = if notes.sources.is_json(file) { join_surrogates(text) } else { text.into() };
+    let text = joined.as_ref();
     let mut builder = Builder { notes, file, open: vec![], anchors: BTreeMap::new(), copies: 0 };
     let mut root = None;
     let mut parser = Parser::new_from_str(text);
@@ -135,7 +150,9 @@ pub(super) fn parse(notes: &Notes, file: u16, text: &str) -> Option<Node> {
         }
     }
     if root.is_none() {
-        notes.error(start, "syntax", "the file is empty");
+        notes
+            .error(start, "syntax", "there is nothing in the file but perhaps comments")
+            .hint("a scenario needs name, start, horizon, fleet and update");
     }
     root
 }
@@ -150,7 +167,7 @@ struct Builder<'a> {
     notes: &'a Notes,
     file: u16,
     open: Vec<Open>,
-    anchors: BTreeMap<usize, (Node, usize)>,
+    anchors: BTreeMap<usize, (Node, Measure)>,
     copies: usize,
 }
 
@@ -181,16 +198,17 @@ impl Builder<'_> {
                 .hint(format!("if the text is meant, put it in quotes: \"{written}\""));
         }
         match event {
-            Event::Scalar(text, style, anchor, _) => {
-                let quoted = style != ScalarStyle::Plain;
+            Event::Scalar(text, style, anchor, tag) => {
+                // A text under a tag is refused above; it must not look absent too.
+                let quoted = style != ScalarStyle::Plain || tag.is_some();
                 let value = Value::Scalar { text: text.into_owned(), quoted };
-                self.close(Node { at, value }, anchor, 1)
+                self.close(Node { at, value }, anchor, Measure { size: 1, depth: 0 })
             }
             Event::SequenceStart(anchor, _) => self.begin(at, anchor, Value::List(vec![])),
             Event::MappingStart(anchor, _) => self.begin(at, anchor, Value::Map(vec![])),
             Event::SequenceEnd | Event::MappingEnd => {
                 let open = self.open.pop().expect("the parser pairs starts and ends");
-                self.close(Node { at: open.at, value: open.value }, open.anchor, open.size)
+                self.close(Node { at: open.at, value: open.value }, open.anchor, open.measure)
             }
             Event::Alias(anchor) => self.alias(at, anchor),
             _ => Taken::Inside,
@@ -199,55 +217,99 @@ impl Builder<'_> {
 
     fn begin(&mut self, at: Spot, anchor: usize, value: Value) -> Taken {
         if self.open.len() == DEEPEST {
-            let message = format!("maps and lists lie more than {DEEPEST} deep in each other");
-            self.notes.error(at, "too-deep", message);
-            return Taken::Refused;
+            return self.too_deep(at);
         }
         if let Some(Open { value: Value::Map(_), key: None, .. }) = self.open.last() {
             let message = "a map or a list cannot be a key";
-            self.notes.error(at, "syntax", message).hint("keys are plain words; check the brackets");
+            self.notes
+                .error(at, "syntax", message)
+                .hint("keys are plain words; check the brackets");
             return Taken::Refused;
         }
         let at = Spot { length: 1, ..at };
-        self.open.push(Open { at, anchor, size: 1, value, key: None });
+        let measure = Measure { size: 1, depth: 1 };
+        self.open.push(Open { at, anchor, measure, value, key: None });
         Taken::Inside
     }
 
     fn alias(&mut self, at: Spot, anchor: usize) -> Taken {
-        let Some((node, size)) = self.anchors.get(&anchor).cloned() else {
+        let Some((node, measure)) = self.anchors.get(&anchor) else {
             self.notes.error(at, "syntax", "an alias stands inside the value that it copies");
             return Taken::Refused;
         };
-        self.copies += size;
+        let measure = *measure;
+        self.copies += measure.size;
         if self.copies > MOST_COPIES {
-            self.notes.error(at, "too-large", "aliases copy more than a million values");
+            self.notes
+                .error(at, "too-large", "aliases copy more than a million values")
+                .hint("write the values out, or make members with `fleet.populations`");
             return Taken::Refused;
         }
-        self.close(node, 0, size)
+        if self.open.len() + measure.depth > DEEPEST {
+            return self.too_deep(at);
+        }
+        let node = node.clone();
+        self.close(node, 0, measure)
     }
 
-    fn close(&mut self, node: Node, anchor: usize, size: usize) -> Taken {
+    fn too_deep(&self, at: Spot) -> Taken {
+        let message = format!("maps and lists lie more than {DEEPEST} deep in each other");
+        self.notes.error(at, "too-deep", message).hint("check the brackets");
+        Taken::Refused
+    }
+
+    fn close(&mut self, node: Node, anchor: usize, measure: Measure) -> Taken {
         if anchor > 0 {
-            self.anchors.insert(anchor, (node.clone(), size));
+            self.anchors.insert(anchor, (node.clone(), measure));
         }
         let Some(parent) = self.open.last_mut() else { return Taken::Whole(node) };
-        parent.size += size;
+        parent.measure.size += measure.size;
+        parent.measure.depth = parent.measure.depth.max(measure.depth + 1);
         match &mut parent.value {
             Value::List(items) => items.push(node),
-            Value::Map(entries) => match parent.key.take() {
-                None => match node.value {
-                    Value::Scalar { text, .. } => parent.key = Some((text, node.at)),
-                    _ => {
-                        self.notes.error(node.at, "syntax", "a map or a list cannot be a key");
-                        return Taken::Refused;
-                    }
-                },
-                Some((key, at)) => entries.push(Entry { key, at, value: node }),
-            },
+            Value::Map(entries) => {
+                if let Some((key, at)) = parent.key.take() {
+                    entries.push(Entry { key, at, value: node });
+                } else if let Value::Scalar { text, .. } = node.value {
+                    parent.key = Some((text, node.at));
+                } else {
+                    // Only an alias gets here.
+                    self.notes.error(node.at, "syntax", "a map or a list cannot be a key");
+                    return Taken::Refused;
+                }
+            }
             Value::Scalar { .. } => unreachable!("only maps and lists are opened"),
         }
         Taken::Inside
     }
+}
+
+/// JSON writes characters beyond 16 bits as two escapes (`\ud83d\ude00`), YAML as one
+/// (`\U0001f600`).
+fn join_surrogates(text: &str) -> Cow<'_, str> {
+    let unit = |at: usize| {
+        let digits = text.get(at..at + 6)?.strip_prefix("\\u")?;
+        u32::from_str_radix(digits, 16).ok()
+    };
+    let (mut joined, mut copied, mut at) = (String::new(), 0, 0);
+    while let Some(found) = text[at..].find('\\') {
+        at += found;
+        match (unit(at), unit(at + 6)) {
+            (Some(high @ 0xd800..=0xdbff), Some(low @ 0xdc00..=0xdfff)) => {
+                let character = 0x1_0000 + ((high - 0xd800) << 10) + (low - 0xdc00);
+                joined = joined + &text[copied..at] + &format!("\\U{character:08x}");
+                at += 12;
+                copied = at;
+            }
+            // Past the backslash and what it escapes, which may be another backslash.
+            _ => at += 1 + text[at + 1..].chars().next().map_or(0, char::len_utf8),
+        }
+    }
+    if copied == 0 {
+        return Cow::Borrowed(text);
+    }
+    joined.push_str(&text[copied..]);
+    Cow::Owned(joined)
 }
 
 /// Reports keys that a map has twice; done when the map is complete.
@@ -276,14 +338,46 @@ fn syntax_error(notes: &Notes, at: Spot, info: &str, text: &str) {
     let rest: String = line.chars().skip(at.column as usize - 1).collect();
     let hint = if info.contains("unknown anchor") || rest.starts_with('*') {
         "a star begins a YAML alias; where the star itself is meant, put it in quotes: \"*\""
-    } else if line.trim_start().starts_with('\t') || rest.starts_with('\t') {
+    } else if line.chars().take_while(|c| c.is_whitespace()).any(|c| c == '\t') {
         "YAML is indented with spaces, never with tabs"
     } else if rest.starts_with('@') || rest.starts_with('`') || rest.starts_with('%') {
         "a value that begins with this character needs quotes"
+    } else if info.contains("did not find expected ','") {
+        "a bracket that was opened before is not closed, or a comma is missing"
     } else if info.contains("mapping values are not allowed") {
         "a value that contains `: ` needs quotes; otherwise check the indentation"
     } else {
         "check brackets, quotes, commas and indentation on this line and the one before it"
     };
-    notes.error(at, "syntax", format!("this is not valid YAML: {info}")).hint(hint);
+    let language = if notes.sources.is_json(at.file) { "JSON" } else { "YAML" };
+    notes.error(at, "syntax", format!("this is not valid {language}: {info}")).hint(hint);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn surrogates_of_json_are_joined() {
+        assert_eq!(join_surrogates(r#""\ud83d\ude00!""#), r#""\U0001f600!""#);
+        for kept in [r"\\ud83d\ude00", r"\ud83d", r"\ud83dé", r"\", r"\u00e9\ud83d\n", "é"] {
+            assert_eq!(join_surrogates(kept), kept);
+        }
+        let notes = Notes::default();
+        let text = r#"{"a": "\/ \u00e9 \ud83d\ude00"}"#;
+        let root = parse(&notes, notes.sources.add("a.json", text), text).unwrap();
+        assert_eq!(root.get("a").unwrap().as_text(), Some("/ é \u{1f600}"));
+    }
+
+    #[test]
+    fn nodes_know_their_places() {
+        let notes = Notes::default();
+        let text = "a: 1\nlist:\n  - \"two\"\n  - {key: three}\n";
+        let root = parse(&notes, notes.sources.add("a.yaml", text), text).unwrap();
+        let Value::List(items) = &root.get("list").unwrap().value else { panic!("a list") };
+        let place = |at: Spot| (at.line, at.column, at.length);
+        assert_eq!(place(items[0].at), (3, 5, 5), "quotes included");
+        assert_eq!(place(items[1].at), (4, 5, 1), "of a map its beginning");
+        assert_eq!(place(items[1].get("key").unwrap().at), (4, 11, 5));
+    }
 }

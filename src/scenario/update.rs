@@ -4,9 +4,7 @@ use std::collections::BTreeMap;
 
 use super::access::{Field, Map};
 use super::members::{Builder, kubernetes};
-use crate::scheduler::{
-    GroupOrder, NodeImageSelection, Restart, StoppedMembers, Update, Upgrade,
-};
+use crate::scheduler::{GroupOrder, NodeImageSelection, Restart, StoppedMembers, Update, Upgrade};
 use crate::time::Span;
 
 const UPDATE: &[&str] =
@@ -132,7 +130,7 @@ fn images(field: &Field<'_>, builder: &mut Builder<'_>) -> Option<NodeImageSelec
     if images.is_empty() {
         map.notes
             .error(map.place_of("customNodeImageVersions"), "U2", "Custom needs at least one image")
-            .hint("write customNodeImageVersions: [{version: AKSUbuntu-2204gen2containerd-202603.02.0}]");
+            .hint("write customNodeImageVersions: [{version: FAMILY-VERSION}]");
     }
     Some(NodeImageSelection::Custom(images))
 }

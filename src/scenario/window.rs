@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::access::{Field, Map};
-use super::regions;
 use crate::calendar::{
     Date, MaintenanceWindow, MissingDay, NotAllowedDates, NotAllowedTime, Schedule, TimeOfDay,
     UtcOffset, WeekAnchor, WeekIndex, Weekday,
 };
+use crate::fleet::regions;
 
 /// What a time of day looks like, for messages.
 pub(super) const TIME: &str = "a time of day such as \"02:00\"";
@@ -56,16 +56,23 @@ pub(super) fn read(
     }
     if holds("maintenanceWindow") {
         let outer = field.map("a maintenance configuration", RESOURCE)?;
-        return window(&outer.get("maintenanceWindow")?.map("a maintenance window", WINDOW)?, region);
+        return window(
+            &outer.get("maintenanceWindow")?.map("a maintenance window", WINDOW)?,
+            region,
+        );
     }
     if holds("timeInWeek") || holds("notAllowedTime") && !holds("schedule") {
         let map = field.map("a maintenance configuration", RESOURCE)?;
         if !is_default {
             map.notes
-                .error(map.place_of("timeInWeek"), "M1", "`timeInWeek` is the older form, only for `default`")
+                .error(
+                    map.place_of("timeInWeek"),
+                    "M1",
+                    "`timeInWeek` is the older form, only for `default`",
+                )
                 .hint("write a `schedule`, `durationHours` and `startTime` instead");
         }
-        return time_in_week(&map);
+        return Some(time_in_week(&map));
     }
     window(&field.map("a maintenance window", WINDOW)?, region)
 }
@@ -80,13 +87,18 @@ fn window(map: &Map<'_>, region: Option<&str>) -> Option<MaintenanceWindow> {
     let offset = map.get("utcOffset").map_or(Some(UtcOffset::UTC), |f| offset(&f, region));
     let mut not_allowed = vec![];
     for item in map.get("notAllowedDates").iter().filter_map(Field::items).flatten() {
-        let Some(dates) = item.map("an entry of notAllowedDates", &["start", "end"]) else { continue };
+        let Some(dates) = item.map("an entry of notAllowedDates", &["start", "end"]) else {
+            continue;
+        };
         let start = dates.need("start").and_then(|field| field.parsed::<Date>(DATE));
         let end = dates.need("end").and_then(|field| field.parsed::<Date>(DATE));
         let (Some(start), Some(end)) = (start, end) else { continue };
         if end < start {
-            item.fail("M4", format!("the forbidden days end on {end}, before they start on {start}"))
-                .hint("`start` is the first forbidden day, `end` the last");
+            item.fail(
+                "M4",
+                format!("the forbidden days end on {end}, before they start on {start}"),
+            )
+            .hint("`start` is the first forbidden day, `end` the last");
         }
         not_allowed.push(NotAllowedDates { start, end });
     }
@@ -111,7 +123,7 @@ fn offset(field: &Field<'_>, region: Option<&str>) -> Option<UtcOffset> {
     if field.node.as_text() != Some("region") {
         return field.parsed(OFFSET);
     }
-    let known = region.and_then(regions::january_offset);
+    let known = region.and_then(regions::find).map(|region| region.january);
     if known.is_none() {
         let region = region.unwrap_or("this member");
         field
@@ -198,10 +210,12 @@ pub(super) fn weekday(field: &Field<'_>) -> Option<Weekday> {
 }
 
 /// The older form of `default`: hours of the week, in UTC.
-fn time_in_week(map: &Map<'_>) -> Option<MaintenanceWindow> {
+fn time_in_week(map: &Map<'_>) -> MaintenanceWindow {
     let mut slots: BTreeMap<Weekday, BTreeSet<u32>> = BTreeMap::new();
     for item in map.get("timeInWeek").iter().filter_map(Field::items).flatten() {
-        let Some(entry) = item.map("an entry of timeInWeek", &["day", "hourSlots"]) else { continue };
+        let Some(entry) = item.map("an entry of timeInWeek", &["day", "hourSlots"]) else {
+            continue;
+        };
         let Some(day) = entry.need("day").and_then(|field| weekday(&field)) else { continue };
         let hours = entry.need("hourSlots");
         for hour in hours.iter().filter_map(Field::items).flatten() {
@@ -210,7 +224,9 @@ fn time_in_week(map: &Map<'_>) -> Option<MaintenanceWindow> {
     }
     let mut not_allowed = vec![];
     for item in map.get("notAllowedTime").iter().filter_map(Field::items).flatten() {
-        let Some(time) = item.map("an entry of notAllowedTime", &["start", "end"]) else { continue };
+        let Some(time) = item.map("an entry of notAllowedTime", &["start", "end"]) else {
+            continue;
+        };
         let start = time.need("start").and_then(|field| field.parsed(super::INSTANT));
         let end = time.need("end").and_then(|field| field.parsed(super::INSTANT));
         let (Some(start), Some(end)) = (start, end) else { continue };
@@ -219,5 +235,5 @@ fn time_in_week(map: &Map<'_>) -> Option<MaintenanceWindow> {
         }
         not_allowed.push(NotAllowedTime { start, end });
     }
-    Some(MaintenanceWindow::time_in_week(slots, not_allowed))
+    MaintenanceWindow::time_in_week(slots, not_allowed)
 }

@@ -50,7 +50,11 @@ pub(super) fn read(field: Option<Field<'_>>, script: &Script, loader: &Loader<'_
     if let (Some(field), Some(_)) = (key("releases"), &script.releases) {
         field
             .notes
-            .warning(field.at(), "no-effect", "`world.releases` has no effect beside `script.releases`")
+            .warning(
+                field.at(),
+                "no-effect",
+                "`world.releases` has no effect beside `script.releases`",
+            )
             .hint("take one of the two out");
     }
     let scripted_people = script.updates.is_some() || script.actions.is_some();
@@ -154,10 +158,7 @@ fn failures(field: &Field<'_>) -> Option<FailureModel> {
     })
 }
 
-fn read_people(
-    field: &Field<'_>,
-    loader: &Loader<'_>,
-) -> (Option<Approvers>, Option<Restarter>) {
+fn read_people(field: &Field<'_>, loader: &Loader<'_>) -> (Option<Approvers>, Option<Restarter>) {
     if is_none(field) {
         return (None, None);
     }
@@ -181,30 +182,28 @@ fn read_approvers(field: &Field<'_>, loader: &Loader<'_>) -> Option<Approvers> {
     let keys = &["delay", "days", "hours", "utcOffset"];
     let map = field.map("approvers (or `none`)", keys)?;
     let mut approvers = default_approvers();
-    if let Some(delay) = map.own("delay") {
-        approvers.delay = distribution::read(&delay, Unit::Duration, loader)?;
-    }
+    let delay = map.own("delay").and_then(|f| distribution::read(&f, Unit::Duration, loader));
+    approvers.delay = delay.unwrap_or(approvers.delay);
     if let Some(days) = map.own("days") {
         approvers.days.clear();
-        for item in days.items()? {
+        for item in days.items().into_iter().flatten() {
             let Some(day) = window::weekday(&item) else { continue };
             if approvers.days.contains(&day) {
                 item.fail("duplicate-name", format!("{day} is here twice"));
             }
             approvers.days.push(day);
         }
-        if approvers.days.is_empty() {
+        if matches!(&days.node.value, Value::List(items) if items.is_empty()) {
             days.fail("out-of-range", "approvers without working days never approve")
                 .hint("name a day, or write `approvers: none`");
         }
         approvers.days.sort_unstable();
     }
-    if let Some(field) = map.own("hours") {
-        (approvers.from, approvers.to) = working_hours(&field)?;
+    if let Some(hours) = map.own("hours").and_then(|field| working_hours(&field)) {
+        (approvers.from, approvers.to) = hours;
     }
-    if let Some(field) = map.own("utcOffset") {
-        approvers.offset = field.parsed(OFFSET)?;
-    }
+    let offset = map.own("utcOffset").and_then(|field| field.parsed(OFFSET));
+    approvers.offset = offset.unwrap_or(approvers.offset);
     Some(approvers)
 }
 
@@ -234,14 +233,11 @@ fn working_hours(field: &Field<'_>) -> Option<(TimeOfDay, TimeOfDay)> {
 fn read_restarter(field: &Field<'_>, loader: &Loader<'_>) -> Option<Restarter> {
     let map = field.map("a restart (or `none`)", &["after", "atMost", "restart"])?;
     let mut restarter = default_restarter();
-    if let Some(after) = map.own("after") {
-        restarter.after = distribution::read(&after, Unit::Duration, loader)?;
-    }
-    if let Some(field) = map.own("atMost") {
-        restarter.at_most = field.integer(0, 1_000_000)?;
-    }
-    if let Some(field) = map.own("restart") {
-        restarter.restart = field.word(RESTARTS)?;
-    }
+    let after = map.own("after").and_then(|f| distribution::read(&f, Unit::Duration, loader));
+    restarter.after = after.unwrap_or(restarter.after);
+    let at_most = map.own("atMost").and_then(|field| field.integer(0, 1_000_000));
+    restarter.at_most = at_most.unwrap_or(restarter.at_most);
+    let restart = map.own("restart").and_then(|field| field.word(RESTARTS));
+    restarter.restart = restart.unwrap_or(restarter.restart);
     Some(restarter)
 }

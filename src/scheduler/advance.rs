@@ -128,18 +128,10 @@ impl Scheduler<'_> {
         }
     }
 
-    /// Shows a halt: groups, then their stage, then the run (R-C8).
+    /// Shows a halt: the stage's, behind its groups', then the run's (R-C8).
     pub(super) fn show_halt(&mut self, end: State, log: &mut impl Log) {
         if self.run.current < self.stage_count() {
             let id = StageId(self.run.current);
-            for group in ids::<GroupId>(&self.plan.stages[id].groups) {
-                let GroupStatus { state, phase, failed, reopened, in_flight, .. } =
-                    self.groups[group];
-                if !failed && phase != Phase::NotReached && phase != Phase::Ended {
-                    let old = (!reopened).then_some(state);
-                    self.stop_node(Node::Group(group), old, in_flight, log);
-                }
-            }
             let StageStatus { state, phase, failed, reopened, in_flight, .. } = self.stages[id];
             if !failed && phase != Phase::NotReached && phase != Phase::Ended {
                 let old = (!reopened).then_some(state);
@@ -155,6 +147,14 @@ impl Scheduler<'_> {
             self.go(Node::Run, end, None, None, log);
         }
         (self.try_wanted, self.judge_wanted, self.next_poll) = (false, false, None);
+    }
+
+    /// Shows that a group that has begun, not ended and not failed is halted (R-C8).
+    fn stop_group(&mut self, id: GroupId, log: &mut impl Log) {
+        let GroupStatus { state, phase, failed, reopened, in_flight, .. } = self.groups[id];
+        if !failed && phase != Phase::NotReached && phase != Phase::Ended {
+            self.stop_node(Node::Group(id), (!reopened).then_some(state), in_flight, log);
+        }
     }
 
     /// Shows that a stage or group that was in `old` is halted; nothing in a reopened one is old.
@@ -184,6 +184,9 @@ impl Scheduler<'_> {
         if self.stages[id].phase == Phase::Members {
             for group in ids::<GroupId>(&plan.groups) {
                 self.advance_group(group, log);
+                if self.halted() {
+                    self.stop_group(group, log);
+                }
             }
             let ended = ids::<GroupId>(&plan.groups).all(|g| self.groups[g].phase == Phase::Ended);
             if ended {

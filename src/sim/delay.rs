@@ -310,10 +310,9 @@ impl Path {
         let mut open = |from: Timestamp, close: Timestamp| {
             if let Some(first) = tried {
                 let from = from.max(there).max(first.time);
-                let noticed = grid(from);
                 // A member tried while all was there was never unnoticed.
                 if from > first.time && from < close {
-                    self.unnoticed.push(Stretch { from, to: noticed.min(close) });
+                    self.unnoticed.push(Stretch { from, to: grid(from).min(close) });
                 }
             }
         };

@@ -43,6 +43,7 @@ fn every_broken_scenario_is_refused_with_reason_place_and_hint() {
             assert!(place.line >= 1 && place.column >= 1 && place.length >= 1, "{name}: {error}");
         }
         let said: Vec<String> = errors.iter().map(ToString::to_string).collect();
-        settings.bind(|| insta::assert_snapshot!(name.trim_end_matches(".yaml"), said.join("\n\n")));
+        settings
+            .bind(|| insta::assert_snapshot!(name.trim_end_matches(".yaml"), said.join("\n\n")));
     }
 }

@@ -28,7 +28,11 @@ impl Limit {
     /// A stage's `maxConcurrency`.
     pub(super) fn stage_concurrency(self) -> String {
         self.concurrency(|wanted| {
-            if self.holds < wanted { format!("; the service allows {STAGE_MAX_CONCURRENCY}") } else { String::new() }
+            if self.holds < wanted {
+                format!("; the service allows {STAGE_MAX_CONCURRENCY}")
+            } else {
+                String::new()
+            }
         })
     }
 
@@ -61,7 +65,9 @@ impl Limit {
         match self.asked {
             None => format!("{} (default)", self.holds),
             Some(Amount::Count(_)) => self.holds.to_string(),
-            Some(amount @ Amount::Percent(_)) => format!("{} ({amount} of {})", self.holds, self.size),
+            Some(amount @ Amount::Percent(_)) => {
+                format!("{} ({amount} of {})", self.holds, self.size)
+            }
         }
     }
 }
@@ -76,7 +82,10 @@ mod tests {
         let percent = |p, size, holds| limit(Amount::Percent(p), size, holds);
         assert_eq!(percent(25, 20, 5).stage_concurrency(), "5 (25% of 20)");
         assert_eq!(percent(7, 10, 1).stage_concurrency(), "1 (7% of 10, at least 1)");
-        assert_eq!(percent(100, 60, 50).stage_concurrency(), "50 (100% of 60; the service allows 50)");
+        assert_eq!(
+            percent(100, 60, 50).stage_concurrency(),
+            "50 (100% of 60; the service allows 50)"
+        );
         assert_eq!(percent(50, 8, 4).group_concurrency(5), "4 (50% of 8)");
         assert_eq!(percent(100, 12, 7).group_concurrency(7), "7 (100% of 12; the stage allows 7)");
         let three = limit(Amount::Count(3), 2, 2);

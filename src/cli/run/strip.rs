@@ -58,7 +58,9 @@ pub(super) fn strip(
             }
             Node::Stage(_) => begun = begun.or(Some(at)),
             Node::Run | Node::Group(_) => {}
-            Node::Member(_) | Node::Gate(_) | Node::Wait(_) if is_on(record) => open.push((node, at)),
+            Node::Member(_) | Node::Gate(_) | Node::Wait(_) if is_on(record) => {
+                open.push((node, at))
+            }
             Node::Member(_) | Node::Gate(_) | Node::Wait(_) => {
                 if let Some(position) = open.iter().position(|(other, _)| *other == node) {
                     paint(open.swap_remove(position).1, at, mark(node));

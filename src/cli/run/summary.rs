@@ -67,7 +67,11 @@ impl<'a> Summary<'a> {
             None => {
                 let (end, start) = (self.replication.end, scenario.start);
                 let horizon = if end == start + scenario.horizon { ", the horizon" } else { "" };
-                format!("{state} at {} ({}{horizon})", words::offset(end, start), words::instant(end))
+                format!(
+                    "{state} at {} ({}{horizon})",
+                    words::offset(end, start),
+                    words::instant(end)
+                )
             }
         };
         let (name, seed) = (&scenario.name, scenario.seed);
@@ -99,9 +103,11 @@ impl<'a> Summary<'a> {
             text.push_str(&format!(": {}", parts.join(", ")));
         }
         let failures = self.scheduler.run().failure_count;
-        for (number, noun) in
-            [(failures, "failed update"), (outcome.approvals, "approval"), (outcome.restarts, "restart")]
-        {
+        for (number, noun) in [
+            (failures, "failed update"),
+            (outcome.approvals, "approval"),
+            (outcome.restarts, "restart"),
+        ] {
             if number > 0 {
                 text.push_str(&format!("; {}", words::count(number, noun)));
             }
@@ -155,7 +161,8 @@ impl<'a> Summary<'a> {
                 (None, _) => String::new(),
             };
             let strip = strip::strip(plan, id, records, start, end);
-            let strip = if format == Format::Md { format!("`{strip}`") } else { format!("|{strip}|") };
+            let strip =
+                if format == Format::Md { format!("`{strip}`") } else { format!("|{strip}|") };
             let state = status.state.to_string();
             table.row([stage.name.clone(), state, began, took, self.member_states(id), strip]);
         }
@@ -248,7 +255,8 @@ impl<'a> Summary<'a> {
             let status = self.scheduler.stage(id);
             let mut counts = Map::new();
             for member in self.members_of(id) {
-                let count = counts.entry(self.scheduler.member(member).state.name()).or_insert(json!(0));
+                let count =
+                    counts.entry(self.scheduler.member(member).state.name()).or_insert(json!(0));
                 *count = json!(count.as_u64().unwrap_or(0) + 1);
             }
             json!({

@@ -89,7 +89,10 @@ impl Look<'_> {
                 let (group, known) = (&plan.groups[id], self.scheduler.group(id));
                 let failures = words::count(known.failure_count, "failure");
                 let allowed = group.max_allowed_failures;
-                why.push_str(&format!("; {failures} in group {}, which allows {allowed}", group.name));
+                why.push_str(&format!(
+                    "; {failures} in group {}, which allows {allowed}",
+                    group.name
+                ));
             }
         }
         let since = self.last_change(Node::Run).map_or(String::new(), |at| self.since(at));
@@ -118,7 +121,8 @@ impl Look<'_> {
                 GateKind::ScheduledStart(_) => {
                     let at = status.absolute_start;
                     let due = at.map_or(String::new(), |at| format!(" on {}", words::instant(at)));
-                    Wait::new("scheduledStart", format!("the scheduled start {path}{due}")).until(at)
+                    Wait::new("scheduledStart", format!("the scheduled start {path}{due}"))
+                        .until(at)
                 }
             });
         }
@@ -127,12 +131,14 @@ impl Look<'_> {
 
     fn after_stage_waits(&self) -> Vec<Wait> {
         let plan = self.scheduler.plan();
-        let running = plan.stages.ids().filter(|id| self.scheduler.wait(*id).state == State::Running);
+        let running =
+            plan.stages.ids().filter(|id| self.scheduler.wait(*id).state == State::Running);
         running
             .map(|id| {
                 let records = self.replication.history.records.iter().rev();
                 let until = records.filter(|r| r.node == Node::Wait(id)).find_map(|r| r.until);
-                let end = until.map_or(String::new(), |at| format!(" until {}", words::instant(at)));
+                let end =
+                    until.map_or(String::new(), |at| format!(" until {}", words::instant(at)));
                 let text = format!("the wait after stage {}{end}", plan.stages[id].name);
                 Wait::new("afterStageWait", text).until(until)
             })
@@ -162,7 +168,9 @@ impl Look<'_> {
                         Some(at) if at <= self.replication.end => {
                             format!("the poll that notices the opening of {}", words::instant(at))
                         }
-                        Some(at) => format!("maintenance windows, the first on {}", words::instant(at)),
+                        Some(at) => {
+                            format!("maintenance windows, the first on {}", words::instant(at))
+                        }
                         None => "maintenance windows, which never open again".to_owned(),
                     };
                     ("MaintenanceWindowClosed", text)
@@ -170,9 +178,10 @@ impl Look<'_> {
                 Reason::NodeImageVersionNotAvailable => {
                     ("NodeImageVersionNotAvailable", format!("a node image to reach {region}"))
                 }
-                Reason::KubernetesVersionNotAvailable => {
-                    ("KubernetesVersionNotAvailable", format!("the Kubernetes version to reach {region}"))
-                }
+                Reason::KubernetesVersionNotAvailable => (
+                    "KubernetesVersionNotAvailable",
+                    format!("the Kubernetes version to reach {region}"),
+                ),
                 _ => ("MemberBusy", "other work on the member to end".to_owned()),
             };
             self.named(code, &what, members).until(until)
