@@ -8,7 +8,7 @@ use crate::ids::{Column, GateId, MemberId, RegionId};
 use crate::quantiles::Quantiles;
 use crate::scenario::Scenario;
 use crate::scheduler::{
-    Action, Event, FailureCode, GatePath, NodeImageSelection, Plan, Released, Scheduler, Support,
+    Action, Event, FailureCode, GateKind, GatePath, NodeImageSelection, Plan, Released, Scheduler, Support,
 };
 use crate::sim::Notice;
 use crate::sim::delay::Targets;
@@ -219,8 +219,8 @@ pub(super) struct Truth {
     next_arrival: usize,
     next_action: usize,
     restarts: u32,
-    /// How an approver names each gate of the plan.
-    gate_paths: Column<GateId, GatePath>,
+    /// How an approver names each approval of the plan; scheduled starts need nobody.
+    gate_paths: Column<GateId, Option<GatePath>>,
 }
 
 impl Truth {
@@ -231,12 +231,12 @@ impl Truth {
                 Some(group) => &plan.groups[group].name,
                 None => &plan.stages[gate.stage].name,
             };
-            GatePath {
+            (gate.kind == GateKind::Approval).then(|| GatePath {
                 scope: gate.scope(),
                 name: owner.clone(),
                 timing: gate.timing,
                 display_name: gate.display_name.clone(),
-            }
+            })
         };
         Self {
             replication: 0,
@@ -416,7 +416,8 @@ impl Truth {
     }
 
     pub(super) fn approval(&self, gate: GateId) -> Event<'_> {
-        Event::Act(Action::Approve(&self.gate_paths[gate]))
+        let path = self.gate_paths[gate].as_ref().expect("people approve approvals only");
+        Event::Act(Action::Approve(path))
     }
 
     /// People react to what they are told.
@@ -430,7 +431,9 @@ impl Truth {
         let people = &world.scenario.world;
         match notice {
             Notice::GatePending(gate) => {
-                if let (Some(who), Some(delay)) = (&people.approvers, &world.approval_delay) {
+                if let (Some(who), Some(delay)) = (&people.approvers, &world.approval_delay)
+                    && self.gate_paths[gate].is_some()
+                {
                     let bits = self.luck.at(self.replication, Purpose::ApprovalDelay, 0, gate.0);
                     let delay = Span::from_millis(delay.millis(bits, 0));
                     queue.push(who.working_time_after(now, delay), Happening::Approval(gate));
