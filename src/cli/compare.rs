@@ -79,7 +79,8 @@ pub(crate) fn run(options: &Options, console: &Console) -> Result<Exit, Failure>
     listen();
     let mut done: Vec<Summary> = Vec::new();
     for ((loaded, experiment), folder) in loaded.iter().zip(&experiments).zip(&folders) {
-        let outcomes = simulate(options, loaded, experiment, console);
+        let effort = (replications(options.replications, loaded), options.threads);
+        let outcomes = simulate(loaded, experiment, effort, console);
         let Some(summary) = Summary::of(experiment, &outcomes, Confidence::DEFAULT) else {
             console.always("interrupted before the first replication was done: nothing is written");
             break;
@@ -96,12 +97,12 @@ pub(crate) fn run(options: &Options, console: &Console) -> Result<Exit, Failure>
             console.always(&format!("interrupted: these are the results of the first {done}"));
         }
         done.push(summary);
-        if STOP.load(Ordering::Relaxed) {
+        if is_interrupted() {
             break;
         }
     }
     print(&done, console)?;
-    Ok(if STOP.load(Ordering::Relaxed) { Exit::Interrupted } else { Exit::Fine })
+    Ok(if is_interrupted() { Exit::Interrupted } else { Exit::Fine })
 }
 
 /// Reads all scenarios, or says what is wrong with all of them.
@@ -156,10 +157,16 @@ fn folders(options: &Options, loaded: &[Loaded]) -> Result<Vec<PathBuf>, Failure
     Ok(folders)
 }
 
-fn simulate(
-    options: &Options,
+/// The replications that were asked for, else the scenario's.
+pub(super) fn replications(wanted: Option<NonZeroU32>, loaded: &Loaded) -> u32 {
+    wanted.map_or(loaded.scenario.replications, NonZeroU32::get)
+}
+
+/// Simulates an experiment with this many replications and threads, and shows how far it is.
+pub(super) fn simulate(
     loaded: &Loaded,
     experiment: &Experiment<'_>,
+    (replications, wanted): (u32, Option<NonZeroUsize>),
     console: &Console,
 ) -> Outcomes {
     let scenario = &loaded.scenario;
@@ -169,8 +176,7 @@ fn simulate(
         strategies: experiment.plans.iter().map(|plan| plan.strategy.to_owned()).collect(),
         replication: None,
     });
-    let replications = options.replications.map_or(scenario.replications, NonZeroU32::get);
-    let threads = options.threads.unwrap_or_else(threads).get();
+    let threads = wanted.unwrap_or_else(threads).get();
     let total = u64::from(replications) * experiment.plans.len() as u64;
     let (clock, bar) = (Clock::start(), Bar::new(&scenario.name, total, console));
     let progress = |done: usize| bar.show(done as u64);
@@ -206,7 +212,7 @@ fn threads() -> NonZeroUsize {
 }
 
 /// The first Ctrl-C asks the workers to stop, the second one ends the program.
-fn listen() {
+pub(super) fn listen() {
     let pressed = || {
         if STOP.swap(true, Ordering::Relaxed) {
             std::process::exit(Exit::Interrupted as i32);
@@ -215,6 +221,11 @@ fn listen() {
     };
     // Without a handler Ctrl-C ends the program at once: good enough.
     let _ = ctrlc::set_handler(pressed);
+}
+
+/// Whether Ctrl-C was pressed.
+pub(super) fn is_interrupted() -> bool {
+    STOP.load(Ordering::Relaxed)
 }
 
 fn eprint_line(line: &str) {

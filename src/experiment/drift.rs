@@ -185,8 +185,7 @@ impl Comparison {
                 notes.push(UNPAIRED_QUANTILES.to_owned());
             }
             let mut difference = apart(&a, &b, self.horizons);
-            difference.caveats = a.caveats.clone();
-            difference.caveats.extend(b.caveats.iter().copied());
+            difference.caveats = [&a.caveats[..], &b.caveats[..]].concat();
             difference.caveats.sort_unstable();
             difference.caveats.dedup();
             difference
