@@ -8,7 +8,8 @@ use crate::ids::{Column, GateId, MemberId, RegionId};
 use crate::quantiles::Quantiles;
 use crate::scenario::Scenario;
 use crate::scheduler::{
-    Action, Event, FailureCode, GateKind, GatePath, NodeImageSelection, Plan, Released, Scheduler, Support,
+    Action, Event, FailureCode, GateKind, GatePath, NodeImageSelection, Plan, Released, Scheduler,
+    Support,
 };
 use crate::sim::Notice;
 use crate::sim::delay::Targets;
@@ -347,6 +348,30 @@ impl Truth {
             return Happening::Scripted(number);
         }
         queue.pop().expect("nothing else happens now")
+    }
+
+    /// Checks that a member that is started now has an open window, by the calendar itself, and
+    /// images that have arrived (T1, G8, M4).
+    pub(super) fn check_start(
+        &self,
+        world: &World<'_>,
+        scheduler: &Scheduler<'_>,
+        id: MemberId,
+        now: Timestamp,
+    ) {
+        let fleet = &world.scenario.fleet;
+        let member = &fleet.members[id];
+        if let Some(window) = Plan::window_of(scheduler.plan().update, member) {
+            assert!(fleet.windows[window].open_at(now), "{} starts outside", member.name);
+        }
+        for (image, planned) in scheduler.images(id).zip(scheduler.planned_images(id)) {
+            let Some(version) = planned else { continue };
+            let target = Released::NodeImage(NodeImage { family: image.family, version });
+            let there = (0..)
+                .map_while(|number| self.arrival(world, number))
+                .any(|(at, what, region)| at <= now && what == target && region == member.region);
+            assert!(there, "{} starts without its image", member.name);
+        }
     }
 
     /// When the targets of a member's update reached its region.
