@@ -3,6 +3,7 @@
 mod progress;
 
 use std::collections::BTreeSet;
+use std::fmt::Write as _;
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -51,8 +52,8 @@ pub(crate) struct Options {
     /// each
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
-    /// Worker threads [default: RAYON_NUM_THREADS, else all cores]
     #[arg(long, value_name = "N")]
+    #[arg(help = "Worker threads [default: RAYON_NUM_THREADS, else all cores]")]
     threads: Option<NonZeroUsize>,
     /// The seed, instead of the scenario's
     #[arg(long, value_name = "N")]
@@ -172,6 +173,13 @@ fn simulate(
     let replications = options.replications.map_or(scenario.replications, NonZeroU32::get);
     let threads = options.threads.unwrap_or_else(threads).get();
     let total = u64::from(replications) * experiment.plans.len() as u64;
+    let (name, seed) = (&scenario.name, scenario.seed);
+    console.detail(&format!(
+        "{name}: {} of {} with seed {seed} on {}",
+        words::count(replications, "replication"),
+        words::names(experiment.plans.iter().map(|plan| plan.strategy), 10),
+        words::count(threads as u64, "thread"),
+    ));
     let (clock, bar) = (Clock::start(), Bar::new(&scenario.name, total, console));
     let progress = |done: usize| bar.show(done as u64);
     let effort = Effort { replications, threads, stop: &STOP, progress: &progress };
@@ -250,9 +258,9 @@ fn csv_of_several(done: &[Summary]) -> String {
         let rows = results::summary_csv(summary);
         for (number, row) in rows.lines().enumerate() {
             if number > 0 {
-                text.push_str(&format!("{},{row}\n", summary.scenario));
+                writeln!(text, "{},{row}", summary.scenario).expect("strings take all");
             } else if text.is_empty() {
-                text.push_str(&format!("scenario,{row}\n"));
+                writeln!(text, "scenario,{row}").expect("strings take all");
             }
         }
     }

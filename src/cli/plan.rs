@@ -4,6 +4,7 @@ mod limits;
 mod target;
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 
 use clap::Args;
 use fleetsim::calendar::Interval;
@@ -92,7 +93,7 @@ impl<'a> View<'a> {
         let mut text = self.heading();
         let mut section = |title: &str, table: &Table| {
             let mark = if format == Format::Md { "## " } else { "" };
-            text.push_str(&format!("\n{mark}{title}\n\n{}", table.render(format)));
+            write!(text, "\n{mark}{title}\n\n{}", table.render(format)).expect("strings take all");
         };
         section("Stages and groups, in order", &self.stages_table());
         let gates = self.gates_table();
@@ -107,7 +108,7 @@ impl<'a> View<'a> {
             let mut title =
                 "Members, in the order in which their group would try them now".to_owned();
             if self.families() == 1 {
-                title.push_str(&format!("; all run {}", self.only_family()));
+                title = format!("{title}; all run {}", self.only_family());
             }
             section(&title, &self.members_table(false));
         } else {
@@ -281,9 +282,10 @@ impl<'a> View<'a> {
         spelled_out: bool,
     ) -> [String; 2] {
         let Some(id) = window else { return ["none".to_owned(), "any time".to_owned()] };
-        let name = match spelled_out {
-            true => self.plan.fleet.windows[id].describe(),
-            false => self.windows[&id].clone(),
+        let name = if spelled_out {
+            self.plan.fleet.windows[id].describe()
+        } else {
+            self.windows[&id].clone()
         };
         let opening = match first {
             None => "never".to_owned(),

@@ -8,7 +8,8 @@ use crate::ids::{Column, GateId, MemberId, RegionId};
 use crate::quantiles::Quantiles;
 use crate::scenario::Scenario;
 use crate::scheduler::{
-    Action, Event, FailureCode, GateKind, GatePath, NodeImageSelection, Plan, Released, Scheduler, Support,
+    Action, Event, FailureCode, GateKind, GatePath, NodeImageSelection, Plan, Released, Scheduler,
+    Support,
 };
 use crate::sim::Notice;
 use crate::sim::delay::Targets;

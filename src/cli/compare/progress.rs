@@ -41,7 +41,7 @@ impl Clock {
 /// A bar on stderr with rate and time left.
 #[derive(Debug)]
 pub(super) struct Bar {
-    bar: ProgressBar,
+    drawn: ProgressBar,
     clock: Clock,
     shown: AtomicBool,
 }
@@ -55,20 +55,24 @@ impl Bar {
         let style = ProgressStyle::with_template(template).expect("the template is well-formed");
         bar.set_style(style.progress_chars("=> "));
         bar.set_message(name.to_owned());
-        Self { bar, clock: Clock::start(), shown: AtomicBool::new(!console.shows_progress()) }
+        Self {
+            drawn: bar,
+            clock: Clock::start(),
+            shown: AtomicBool::new(!console.shows_progress()),
+        }
     }
 
     /// So many are done.
     pub(super) fn show(&self, done: u64) {
         if self.clock.0.elapsed() > PATIENCE && !self.shown.swap(true, Ordering::Relaxed) {
-            self.bar.set_draw_target(ProgressDrawTarget::stderr());
+            self.drawn.set_draw_target(ProgressDrawTarget::stderr());
         }
         // Workers report out of order; the bar never goes back.
-        self.bar.set_position(done.max(self.bar.position()));
+        self.drawn.set_position(done.max(self.drawn.position()));
     }
 
     /// Takes the bar away.
     pub(super) fn clear(&self) {
-        self.bar.finish_and_clear();
+        self.drawn.finish_and_clear();
     }
 }
