@@ -48,6 +48,12 @@ impl From<Vec<Diagnostic>> for Failure {
     }
 }
 
+impl From<Box<Diagnostic>> for Failure {
+    fn from(error: Box<Diagnostic>) -> Self {
+        Self::Input(vec![*error])
+    }
+}
+
 impl From<Diagnostic> for Failure {
     fn from(error: Diagnostic) -> Self {
         Self::Input(vec![error])
