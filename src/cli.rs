@@ -60,12 +60,6 @@ impl From<Diagnostic> for Failure {
     }
 }
 
-impl From<Box<Diagnostic>> for Failure {
-    fn from(error: Box<Diagnostic>) -> Self {
-        Self::from(*error)
-    }
-}
-
 const EXAMPLES: &str = "\
 Examples:
   fleetsim validate scenario.yaml

@@ -22,6 +22,8 @@ use target::{Target, Targets};
 
 /// Without `--members`, this many members are listed one by one.
 const MOST_MEMBERS: usize = 40;
+/// So many different targets are shown of a fleet whose members are not listed.
+const MOST_TARGETS: usize = 12;
 /// So many openings of a window are shown.
 const OPENINGS: usize = 3;
 /// Members whose window opens within this are tried before those without a window (O2).
@@ -113,6 +115,7 @@ impl<'a> View<'a> {
             section(&title, &self.members_table(false));
         } else {
             section("Members (`--members` lists each)", &self.summary_table());
+            section("Targets", &self.targets_table());
         }
         text.push_str(&self.left_out());
         text
@@ -337,6 +340,29 @@ impl<'a> View<'a> {
                     words::names(windows.collect::<Vec<_>>().iter().map(String::as_str), 4),
                 ]);
             }
+        }
+        table
+    }
+
+    /// How many members have which target.
+    fn targets_table(&self) -> Table {
+        let start = self.scenario.start;
+        let mut counts: BTreeMap<String, u32> = BTreeMap::new();
+        for (_, _, id) in self.members_in_order() {
+            let member = &self.plan.fleet.members[id];
+            let window = Plan::window_of(self.plan.update, member);
+            let first = window.and_then(|window| self.first_opening(window)).unwrap_or(start);
+            *counts.entry(in_words(&self.targets.of(member, first), true)).or_default() += 1;
+        }
+        let mut counts: Vec<(String, u32)> = counts.into_iter().collect();
+        counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+        let mut table = Table::new(&["#members", "target"]);
+        for (target, count) in counts.iter().take(MOST_TARGETS) {
+            table.row([count.to_string(), target.clone()]);
+        }
+        if let Some(rest) = counts.get(MOST_TARGETS..).filter(|rest| !rest.is_empty()) {
+            let members: u32 = rest.iter().map(|(_, count)| count).sum();
+            table.row([members.to_string(), format!("{} other targets", rest.len())]);
         }
         table
     }
