@@ -100,19 +100,20 @@ impl<'p> Simulation<'p> {
     /// Simulates one replication until the run ends, or the clock passes `end` (inclusive, R-A7).
     pub fn run(&mut self, replication: u32, end: Timestamp, watch: &mut impl Watch) -> Outcome {
         self.scheduler.reset();
-        self.queue.reset();
+        self.queue.reset(self.world.start());
         self.truth.draw(self.world, replication, &mut self.scheduler);
         let start = self.world.start();
         self.deliver(start, Happening::Start, watch);
         let (mut last, mut wakes) = (start, 0_u32);
         while !self.is_over() {
-            let next = self.truth.next_happening(self.world, &self.queue);
-            let wake = self.scheduler.next_wake().map(|(at, _)| at);
-            let Some(now) = next.into_iter().chain(wake).min().filter(|now| *now <= end) else {
+            let next = self.truth.next_happening(&self.queue);
+            let wake = self.scheduler.next_wake().map_or(Timestamp::MAX, |(at, _)| at);
+            let now = next.min(wake);
+            if now > end {
                 break;
-            };
+            }
             // At one instant, what happens comes before what the scheduler wants to do.
-            let happening = if next == Some(now) {
+            let happening = if next == now {
                 self.truth.take_happening(self.world, &mut self.queue)
             } else {
                 Happening::Wake
@@ -167,10 +168,13 @@ impl<'p> Simulation<'p> {
     /// Whether nothing can change any more. What the script still asks of a run that has ended is
     /// refused (R-K8), so the script is played to its end.
     fn is_over(&self) -> bool {
-        let halted = matches!(self.scheduler.run().state, State::Stopped | State::Failed);
-        let ended = matches!(self.scheduler.run().state, State::Completed | State::Skipped);
-        let idle = self.scheduler.next_wake().is_none() && self.queue.is_empty();
-        (ended || halted && idle) && self.truth.is_script_done(self.world)
+        let idle = || self.scheduler.next_wake().is_none() && self.queue.is_empty();
+        let over = match self.scheduler.run().state {
+            State::NotStarted | State::Pending | State::Running | State::Stopping => false,
+            State::Stopped | State::Failed => idle(),
+            State::Skipped | State::Completed => true,
+        };
+        over && self.truth.is_script_done(self.world)
     }
 
     /// Where the makespan of the last replication went, from all its records.

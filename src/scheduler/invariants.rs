@@ -18,6 +18,8 @@ impl Scheduler<'_> {
             in_flight += self.stages[id].in_flight;
         }
         assert_eq!(self.run.in_flight, in_flight, "the run's updates are its stages'");
+        let pending: u32 = self.groups.iter().map(|group| group.pending_members).sum();
+        assert_eq!(self.run.pending_members, pending, "the run's Pending members are its groups'");
         let failures: u32 = self.stages.iter().map(|stage| stage.failure_count).sum();
         assert_eq!(self.run.failure_count, failures, "failures are counted at every level (L5)");
         if matches!(self.run.state, State::Completed | State::Skipped | State::Stopped) {
