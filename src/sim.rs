@@ -18,7 +18,7 @@ pub use delay::{DelayCause, Delays};
 pub use outcome::{End, Outcome};
 pub use world::World;
 
-use crate::scheduler::{Event, Log, Node, Output, Plan, Record, Refusal, Scheduler, State};
+use crate::scheduler::{Event, Log, Node, Output, Plan, Reason, Record, Refusal, Scheduler, State};
 use crate::sim::queue::{Happening, Queue};
 use crate::sim::world::Truth;
 use crate::time::Timestamp;
@@ -35,6 +35,8 @@ pub struct Simulation<'p> {
     truth: Truth,
     queue: Queue,
     notices: Vec<Notice>,
+    /// When members were done, in the order of time.
+    done: Vec<Timestamp>,
     /// Whether the scheduler's invariants are checked after every step.
     checked: bool,
     /// Whose updates the last step started, where it is checked.
@@ -62,6 +64,7 @@ enum Notice {
 struct Told<'a, W> {
     watch: &'a mut W,
     notices: &'a mut Vec<Notice>,
+    done: &'a mut Vec<Timestamp>,
 }
 
 impl<W: Watch> Log for Told<'_, W> {
@@ -70,10 +73,19 @@ impl<W: Watch> Log for Told<'_, W> {
         match (record.node, record.to) {
             (Node::Gate(id), State::Pending) => self.notices.push(Notice::GatePending(id)),
             (Node::Run, State::Failed) => self.notices.push(Notice::RunFailed),
+            (Node::Member(_), State::Completed) => self.done.push(record.time),
+            (Node::Member(_), State::Skipped) if at_target(record.reason) => {
+                self.done.push(record.time);
+            }
             _ => {}
         }
         self.watch.record(record);
     }
+}
+
+/// Whether a member was skipped because it had nothing to do: it is done.
+fn at_target(reason: Option<Reason>) -> bool {
+    matches!(reason, Some(Reason::AlreadyAtTarget | Reason::TargetVersionOlder))
 }
 
 impl<'p> Simulation<'p> {
@@ -85,6 +97,7 @@ impl<'p> Simulation<'p> {
             truth: Truth::new(world, plan),
             queue: Queue::default(),
             notices: Vec::new(),
+            done: Vec::new(),
             checked: false,
             started: Vec::new(),
         }
@@ -101,6 +114,7 @@ impl<'p> Simulation<'p> {
     pub fn run(&mut self, replication: u32, end: Timestamp, watch: &mut impl Watch) -> Outcome {
         self.scheduler.reset();
         self.queue.reset(self.world.start());
+        self.done.clear();
         self.truth.draw(self.world, replication, &mut self.scheduler);
         let start = self.world.start();
         self.deliver(start, Happening::Start, watch);
@@ -129,7 +143,7 @@ impl<'p> Simulation<'p> {
                 }
             }
         }
-        Outcome::of(&self.scheduler, start, end)
+        Outcome::of(&self.scheduler, &self.done, start, end)
     }
 
     /// Hands one happening to the scheduler and carries out what it asks for.
@@ -144,7 +158,8 @@ impl<'p> Simulation<'p> {
             Happening::Approval(gate) => self.truth.approval(gate),
             Happening::Restart => self.world.restart(),
         };
-        let mut told = Told { watch: &mut *watch, notices: &mut self.notices };
+        let (notices, done) = (&mut self.notices, &mut self.done);
+        let mut told = Told { watch: &mut *watch, notices, done };
         let outputs = self.scheduler.handle(now, event, &mut told);
         for output in outputs {
             match output {

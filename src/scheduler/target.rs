@@ -194,8 +194,40 @@ impl Observed {
             .filter_map(|(family, version)| version.map(|version| NodeImage { family, version }))
     }
 
-    /// Conditions 2 to 10 of R-B7.
+    /// Conditions 2 to 10 of R-B7. The common case first: image only, the latest, a plain cluster.
     pub(super) fn trial(&self, plan: &Plan<'_>, id: MemberId, now: Timestamp) -> Trial {
+        let member = &plan.fleet.members[id];
+        let plain = plan.update.upgrade == Upgrade::NodeImageOnly
+            && plan.update.node_images == NodeImageSelection::Latest
+            && member.power_state == PowerState::Running
+            && !member.node_auto_provisioning
+            && self.added.is_empty();
+        if plain {
+            self.trial_of_latest(id, member.region, now)
+        } else {
+            self.try_all(plan, id, now)
+        }
+    }
+
+    /// The trial of a running member's images under Latest: anything newer, and young enough?
+    fn trial_of_latest(&self, id: MemberId, region: RegionId, now: Timestamp) -> Trial {
+        let (mut moves, mut expired) = (false, false);
+        for pool in self.pools[self.range_of(id)].iter().filter(|pool| !pool.from_snapshot) {
+            if let Some(newest) = self.newest_of(pool.family, region)
+                && newest.version > pool.version
+            {
+                moves = true;
+                expired |= now - newest.published > IMAGE_VALIDITY;
+            }
+        }
+        match (moves, expired) {
+            (false, _) => Trial::Skipped(Reason::AlreadyAtTarget),
+            (true, true) => Trial::Failed(Reason::NodeImageVersionExpired),
+            (true, false) => Trial::Start,
+        }
+    }
+
+    fn try_all(&self, plan: &Plan<'_>, id: MemberId, now: Timestamp) -> Trial {
         let (member, update) = (&plan.fleet.members[id], plan.update);
         let target = update.upgrade.kubernetes_version();
         let current = self.kubernetes[id];
