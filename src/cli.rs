@@ -65,20 +65,16 @@ impl From<Diagnostic> for Failure {
     }
 }
 
-impl From<Box<Diagnostic>> for Failure {
-    fn from(error: Box<Diagnostic>) -> Self {
-        Self::from(*error)
-    }
-}
-
 const EXAMPLES: &str = "\
 Examples:
   fleetsim validate scenario.yaml
   fleetsim plan scenario.yaml --strategy careful
   fleetsim run scenario.yaml --until 36h --status now.json
   fleetsim compare scenario.yaml -n 10000
+  fleetsim check scenario.yaml --junit checks.xml
 
-Exit codes: 0 fine, 2 bad input or usage, 70 a bug of ours, 130 interrupted.";
+Exit codes: 0 fine, 1 a check failed, 2 bad input or usage, 3 a check is undecided, 70 a bug of
+ours, 130 interrupted.";
 
 /// Simulates staged updates of fleets of Kubernetes clusters, and compares strategies.
 #[derive(Debug, Parser)]
@@ -104,12 +100,13 @@ impl Cli {
 struct Global {
     /// How results are printed
     #[arg(long, global = true, value_enum, default_value_t, value_name = "FORMAT")]
+    #[arg(display_order = 100)]
     format: Format,
     /// No progress and no warnings on stderr
-    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    #[arg(short, long, global = true, conflicts_with = "verbose", display_order = 101)]
     quiet: bool,
     /// More about what happens, on stderr
-    #[arg(short, long, global = true)]
+    #[arg(short, long, global = true, display_order = 102)]
     verbose: bool,
 }
 

@@ -1,7 +1,7 @@
 //! `check`: what must hold, for continuous integration.
 
 use std::fs;
-use std::num::{NonZeroU32, NonZeroUsize};
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -12,7 +12,7 @@ use fleetsim::report::baseline;
 use fleetsim::report::checks::{self as told, Checked, Pipeline};
 use fleetsim::stats::Confidence;
 
-use super::compare::{is_interrupted, listen, replications, simulate};
+use super::compare::{MOST_REPLICATIONS, is_interrupted, listen, simulate};
 use super::files::write_whole;
 use super::load::{Loaded, Source};
 use super::{Console, Exit, Failure, Format, words};
@@ -37,8 +37,7 @@ pub(crate) struct Options {
     /// Results of `compare`: headline numbers must not have drifted from them
     #[arg(long, value_name = "DIR")]
     baseline: Option<PathBuf>,
-    /// Write `JUnit` XML
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help = "Write JUnit XML")]
     junit: Option<PathBuf>,
     /// Write a summary as Markdown
     #[arg(long, value_name = "FILE")]
@@ -48,9 +47,10 @@ pub(crate) struct Options {
     strict: bool,
     /// Replications of each strategy, instead of the scenario's
     #[arg(short = 'n', long, value_name = "N")]
-    replications: Option<NonZeroU32>,
-    /// Worker threads [default: RAYON_NUM_THREADS, else all cores]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=MOST_REPLICATIONS))]
+    replications: Option<u32>,
     #[arg(long, value_name = "N")]
+    #[arg(help = "Worker threads [default: RAYON_NUM_THREADS, else all cores]")]
     threads: Option<NonZeroUsize>,
 }
 
@@ -67,7 +67,7 @@ pub(crate) fn run(options: &Options, console: &Console) -> Result<Exit, Failure>
     // Without luck, one replication says everything.
     let n = match experiment.world.is_deterministic() {
         true => 1,
-        false => replications(options.replications, &loaded),
+        false => options.replications.unwrap_or(loaded.scenario.replications),
     };
     let outcomes = simulate(&loaded, &experiment, (n, options.threads), console);
     let made = outcomes.by_strategy.first().map_or(0, Vec::len);

@@ -3,7 +3,9 @@
 mod progress;
 
 use std::collections::BTreeSet;
-use std::num::{NonZeroU32, NonZeroUsize};
+use std::fmt::Write as _;
+use std::io::{self, IsTerminal as _, Write as _};
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::available_parallelism;
@@ -23,6 +25,8 @@ use progress::{Bar, Clock};
 
 /// Where results go without `-o`: a folder of the scenario's name in here.
 const RESULTS: &str = "results";
+/// As many as a scenario may ask for.
+pub(super) const MOST_REPLICATIONS: i64 = 10_000_000;
 /// Columns of the table where there is no terminal.
 const WIDTH: u16 = 100;
 /// Columns of the table on however wide a terminal.
@@ -46,13 +50,14 @@ pub(crate) struct Options {
     scenarios: Vec<String>,
     /// Replications of each strategy, instead of the scenario's
     #[arg(short = 'n', long, value_name = "N")]
-    replications: Option<NonZeroU32>,
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=MOST_REPLICATIONS))]
+    replications: Option<u32>,
     /// Where the results go [default: results/<scenario name>]; with several scenarios, a subfolder
     /// each
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
-    /// Worker threads [default: RAYON_NUM_THREADS, else all cores]
     #[arg(long, value_name = "N")]
+    #[arg(help = "Worker threads [default: RAYON_NUM_THREADS, else all cores]")]
     threads: Option<NonZeroUsize>,
     /// The seed, instead of the scenario's
     #[arg(long, value_name = "N")]
@@ -79,7 +84,8 @@ pub(crate) fn run(options: &Options, console: &Console) -> Result<Exit, Failure>
     listen();
     let mut done: Vec<Summary> = Vec::new();
     for ((loaded, experiment), folder) in loaded.iter().zip(&experiments).zip(&folders) {
-        let effort = (replications(options.replications, loaded), options.threads);
+        let effort =
+            (options.replications.unwrap_or(loaded.scenario.replications), options.threads);
         let outcomes = simulate(loaded, experiment, effort, console);
         let Some(summary) = Summary::of(experiment, &outcomes, Confidence::DEFAULT) else {
             console.always("interrupted before the first replication was done: nothing is written");
@@ -157,11 +163,6 @@ fn folders(options: &Options, loaded: &[Loaded]) -> Result<Vec<PathBuf>, Failure
     Ok(folders)
 }
 
-/// The replications that were asked for, else the scenario's.
-pub(super) fn replications(wanted: Option<NonZeroU32>, loaded: &Loaded) -> u32 {
-    wanted.map_or(loaded.scenario.replications, NonZeroU32::get)
-}
-
 /// Simulates an experiment with this many replications and threads, and shows how far it is.
 pub(super) fn simulate(
     loaded: &Loaded,
@@ -178,6 +179,13 @@ pub(super) fn simulate(
     });
     let threads = wanted.unwrap_or_else(threads).get();
     let total = u64::from(replications) * experiment.plans.len() as u64;
+    let (name, seed) = (&scenario.name, scenario.seed);
+    console.detail(&format!(
+        "{name}: {} of {} with seed {seed} on {}",
+        words::count(replications, "replication"),
+        words::names(experiment.plans.iter().map(|plan| plan.strategy), 10),
+        words::count(threads as u64, "thread"),
+    ));
     let (clock, bar) = (Clock::start(), Bar::new(&scenario.name, total, console));
     let progress = |done: usize| bar.show(done as u64);
     let effort = Effort { replications, threads, stop: &STOP, progress: &progress };
@@ -217,7 +225,10 @@ pub(super) fn listen() {
         if STOP.swap(true, Ordering::Relaxed) {
             std::process::exit(Exit::Interrupted as i32);
         }
-        eprint_line("finishing the replications in hand; press Ctrl-C again to stop at once");
+        // Not into the line of the bar.
+        let gap = if io::stderr().is_terminal() { "\n" } else { "" };
+        let line = "finishing the replications in hand; press Ctrl-C again to stop at once";
+        let _ = writeln!(io::stderr().lock(), "{gap}{line}");
     };
     // Without a handler Ctrl-C ends the program at once: good enough.
     let _ = ctrlc::set_handler(pressed);
@@ -226,11 +237,6 @@ pub(super) fn listen() {
 /// Whether Ctrl-C was pressed.
 pub(super) fn is_interrupted() -> bool {
     STOP.load(Ordering::Relaxed)
-}
-
-fn eprint_line(line: &str) {
-    use std::io::Write as _;
-    let _ = writeln!(std::io::stderr().lock(), "{line}");
 }
 
 /// Columns of the terminal on stdout.
@@ -261,9 +267,9 @@ fn csv_of_several(done: &[Summary]) -> String {
         let rows = results::summary_csv(summary);
         for (number, row) in rows.lines().enumerate() {
             if number > 0 {
-                text.push_str(&format!("{},{row}\n", summary.scenario));
+                writeln!(text, "{},{row}", summary.scenario).expect("strings take all");
             } else if text.is_empty() {
-                text.push_str(&format!("scenario,{row}\n"));
+                writeln!(text, "scenario,{row}").expect("strings take all");
             }
         }
     }

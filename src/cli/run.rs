@@ -73,7 +73,7 @@ enum Picture {
 
 impl Picture {
     fn of(path: &Path) -> Result<Self, Box<Diagnostic>> {
-        match path.extension().map(|end| end.to_ascii_lowercase()) {
+        match path.extension().map(std::ffi::OsStr::to_ascii_lowercase) {
             Some(end) if end == "svg" => Ok(Self::Svg),
             Some(end) if end == "png" => Ok(Self::Png),
             _ => {
@@ -201,9 +201,10 @@ impl Replication<'_> {
     /// The timeline as SVG or PNG.
     fn timeline(&self, picture: Picture) -> Result<Vec<u8>, Box<Diagnostic>> {
         let Self { scenario, strategy, number, end, .. } = *self;
-        let which = match self.experiment.world.is_deterministic() {
-            true => String::new(),
-            false => format!(" · seed {}, replication {number}", scenario.seed),
+        let which = if self.experiment.world.is_deterministic() {
+            String::new()
+        } else {
+            format!(" · seed {}, replication {number}", scenario.seed)
         };
         let texts =
             (format!("{}: one rollout", strategy.name), format!("{}{which}", scenario.name));
