@@ -3,6 +3,7 @@
 
 mod broken;
 mod conformance;
+mod disruption;
 mod garble;
 mod inputs;
 mod product;
