@@ -94,12 +94,13 @@ impl Cli {
 struct Global {
     /// How results are printed
     #[arg(long, global = true, value_enum, default_value_t, value_name = "FORMAT")]
+    #[arg(display_order = 100)]
     format: Format,
     /// No progress and no warnings on stderr
-    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    #[arg(short, long, global = true, conflicts_with = "verbose", display_order = 101)]
     quiet: bool,
     /// More about what happens, on stderr
-    #[arg(short, long, global = true)]
+    #[arg(short, long, global = true, display_order = 102)]
     verbose: bool,
 }
 

@@ -29,6 +29,7 @@ mod advance;
 mod attempt;
 pub mod disruption;
 mod gate;
+mod invariants;
 mod judge;
 mod pick;
 mod plan;

@@ -3,7 +3,9 @@
 mod progress;
 
 use std::collections::BTreeSet;
-use std::num::{NonZeroU32, NonZeroUsize};
+use std::fmt::Write as _;
+use std::io::{self, IsTerminal as _, Write as _};
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::available_parallelism;
@@ -23,6 +25,8 @@ use progress::{Bar, Clock};
 
 /// Where results go without `-o`: a folder of the scenario's name in here.
 const RESULTS: &str = "results";
+/// As many as a scenario may ask for.
+const MOST_REPLICATIONS: i64 = 10_000_000;
 /// Columns of the table where there is no terminal.
 const WIDTH: u16 = 100;
 /// Columns of the table on however wide a terminal.
@@ -46,13 +50,14 @@ pub(crate) struct Options {
     scenarios: Vec<String>,
     /// Replications of each strategy, instead of the scenario's
     #[arg(short = 'n', long, value_name = "N")]
-    replications: Option<NonZeroU32>,
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=MOST_REPLICATIONS))]
+    replications: Option<u32>,
     /// Where the results go [default: results/<scenario name>]; with several scenarios, a subfolder
     /// each
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
-    /// Worker threads [default: RAYON_NUM_THREADS, else all cores]
     #[arg(long, value_name = "N")]
+    #[arg(help = "Worker threads [default: RAYON_NUM_THREADS, else all cores]")]
     threads: Option<NonZeroUsize>,
     /// The seed, instead of the scenario's
     #[arg(long, value_name = "N")]
@@ -108,7 +113,7 @@ pub(crate) fn run(options: &Options, console: &Console) -> Result<Exit, Failure>
 fn load(options: &Options) -> Result<Vec<Loaded>, Failure> {
     let (mut all, mut errors) = (Vec::new(), Vec::new());
     for path in &options.scenarios {
-        let source = Source::read(path).map_err(|error| vec![error]);
+        let source = Source::read(path).map_err(|error| vec![*error]);
         match source.and_then(|source| source.scenario(options.seed)) {
             Ok(loaded) => all.push(loaded),
             Err(found) => errors.extend(found),
@@ -169,9 +174,16 @@ fn simulate(
         strategies: experiment.plans.iter().map(|plan| plan.strategy.to_owned()).collect(),
         replication: None,
     });
-    let replications = options.replications.map_or(scenario.replications, NonZeroU32::get);
+    let replications = options.replications.unwrap_or(scenario.replications);
     let threads = options.threads.unwrap_or_else(threads).get();
     let total = u64::from(replications) * experiment.plans.len() as u64;
+    let (name, seed) = (&scenario.name, scenario.seed);
+    console.detail(&format!(
+        "{name}: {} of {} with seed {seed} on {}",
+        words::count(replications, "replication"),
+        words::names(experiment.plans.iter().map(|plan| plan.strategy), 10),
+        words::count(threads as u64, "thread"),
+    ));
     let (clock, bar) = (Clock::start(), Bar::new(&scenario.name, total, console));
     let progress = |done: usize| bar.show(done as u64);
     let effort = Effort { replications, threads, stop: &STOP, progress: &progress };
@@ -211,15 +223,13 @@ fn listen() {
         if STOP.swap(true, Ordering::Relaxed) {
             std::process::exit(Exit::Interrupted as i32);
         }
-        eprint_line("finishing the replications in hand; press Ctrl-C again to stop at once");
+        // Not into the line of the bar.
+        let gap = if io::stderr().is_terminal() { "\n" } else { "" };
+        let line = "finishing the replications in hand; press Ctrl-C again to stop at once";
+        let _ = writeln!(io::stderr().lock(), "{gap}{line}");
     };
     // Without a handler Ctrl-C ends the program at once: good enough.
     let _ = ctrlc::set_handler(pressed);
-}
-
-fn eprint_line(line: &str) {
-    use std::io::Write as _;
-    let _ = writeln!(std::io::stderr().lock(), "{line}");
 }
 
 /// Columns of the terminal on stdout.
@@ -250,9 +260,9 @@ fn csv_of_several(done: &[Summary]) -> String {
         let rows = results::summary_csv(summary);
         for (number, row) in rows.lines().enumerate() {
             if number > 0 {
-                text.push_str(&format!("{},{row}\n", summary.scenario));
+                writeln!(text, "{},{row}", summary.scenario).expect("strings take all");
             } else if text.is_empty() {
-                text.push_str(&format!("scenario,{row}\n"));
+                writeln!(text, "scenario,{row}").expect("strings take all");
             }
         }
     }

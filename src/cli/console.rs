@@ -10,14 +10,14 @@ use super::Failure;
 /// How results are printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub(crate) enum Format {
-    /// For people
+    // For people. (Ordinary comments: the help needs no sentence for each.)
     #[default]
     Table,
-    /// One JSON document
+    // One JSON document.
     Json,
-    /// Comma-separated values
+    // Comma-separated values.
     Csv,
-    /// Markdown
+    // Markdown.
     Md,
 }
 

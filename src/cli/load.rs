@@ -41,11 +41,12 @@ impl Source {
     ///
     /// # Errors
     /// If it cannot be read, or is not text.
-    pub(crate) fn read(path: &str) -> Result<Self, Diagnostic> {
+    pub(crate) fn read(path: &str) -> Result<Self, Box<Diagnostic>> {
         if path == "-" {
             let mut bytes = Vec::new();
             io::stdin().lock().read_to_end(&mut bytes).map_err(|why| {
-                Diagnostic::error("file", format!("stdin cannot be read: {why}"))
+                let message = format!("stdin cannot be read: {why}");
+                Diagnostic::error("file", message)
                     .hint("pipe a scenario into it: cat scenario.yaml | fleetsim validate -")
             })?;
             let text = String::from_utf8(bytes).map_err(|_| not_text("stdin"))?;
@@ -53,6 +54,7 @@ impl Source {
         }
         let folder = Path::new(path).parent().unwrap_or(Path::new("")).to_owned();
         let bytes = fs::read(path).map_err(|why| {
+            let why = reason(&why);
             let message = format!("{path}, named on the command line, cannot be read: {why}");
             Diagnostic::error("file", message).hint(hint(Path::new(path)))
         })?;
@@ -68,7 +70,11 @@ impl Source {
     pub(crate) fn scenario(self, seed: Option<u64>) -> Result<Loaded, Vec<Diagnostic>> {
         let open = |name: &str| {
             let path = self.folder.join(name);
-            let bytes = fs::read(&path).map_err(|why| format!("{why} ({})", path.display()))?;
+            let bytes = fs::read(&path).map_err(|why| {
+                let why = reason(&why);
+                let moved = path != Path::new(name);
+                if moved { format!("{why} ({})", path.display()) } else { why }
+            })?;
             String::from_utf8(bytes).map_err(|_| "it is not UTF-8 text".to_owned())
         };
         match Scenario::read_seeded(&self.name, &self.text, &open, seed) {
@@ -89,6 +95,16 @@ impl Source {
     }
 }
 
+/// Why a file cannot be read, without numbers where there are words.
+fn reason(why: &io::Error) -> String {
+    match why.kind() {
+        io::ErrorKind::NotFound => "there is no such file".to_owned(),
+        io::ErrorKind::PermissionDenied => "you may not read it".to_owned(),
+        io::ErrorKind::IsADirectory => "it is a folder".to_owned(),
+        _ => why.to_string(),
+    }
+}
+
 fn not_text(name: &str) -> Diagnostic {
     Diagnostic::error("file", format!("{name} is not UTF-8 text"))
         .hint("scenarios are YAML or JSON, in UTF-8")
@@ -97,7 +113,7 @@ fn not_text(name: &str) -> Diagnostic {
 /// What to do about a file that cannot be read.
 fn hint(path: &Path) -> String {
     if path.is_dir() {
-        return "it is a folder; name a file in it".to_owned();
+        return "name a file in it".to_owned();
     }
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let folder = folder.unwrap_or(Path::new("."));
@@ -120,7 +136,7 @@ fn hint(path: &Path) -> String {
 /// Names by likeness to a word, the nearest first.
 pub(crate) fn nearest<'n>(word: &str, names: impl Iterator<Item = &'n str>) -> Vec<(&'n str, f64)> {
     let word = word.to_lowercase();
-    let likeness = |name: &str| strsim::jaro_winkler(&word, &name.to_lowercase());
+    let likeness = |name: &str| strsim::normalized_damerau_levenshtein(&word, &name.to_lowercase());
     let mut names: Vec<_> = names.map(|name| (name, likeness(name))).collect();
     names.sort_by(|a, b| b.1.total_cmp(&a.1));
     names

@@ -1,5 +1,7 @@
 //! `validate`: what is wrong and what is doubtful about files, before anything is simulated.
 
+use std::fmt::Write as _;
+
 use clap::Args;
 use fleetsim::calendar::Window;
 use fleetsim::error::{Diagnostic, Severity};
@@ -72,7 +74,7 @@ fn report(file: &str, from: Option<Timestamp>) -> Report {
         Ok(source) => source,
         Err(error) => {
             let name = file.to_owned();
-            return Report { name, kind: Kind::Scenario, found: vec![error], read_as: Vec::new() };
+            return Report { name, kind: Kind::Scenario, found: vec![*error], read_as: Vec::new() };
         }
     };
     let (name, kind) = (source.name.clone(), Kind::of(&source.text));
@@ -163,14 +165,14 @@ impl Report {
     fn text(&self) -> String {
         let mut text = String::new();
         for diagnostic in &self.found {
-            text.push_str(&format!("{diagnostic}\n\n"));
+            write!(text, "{diagnostic}\n\n").expect("strings take all");
         }
         for line in &self.read_as {
-            text.push_str(&format!("{line}\n"));
+            writeln!(text, "{line}").expect("strings take all");
         }
         let alone =
             if self.kind == Kind::Scenario { String::new() } else { format!(" ({})", self.what()) };
-        text.push_str(&format!("{}: {}{alone}\n", self.name, self.verdict()));
+        writeln!(text, "{}: {}{alone}", self.name, self.verdict()).expect("strings take all");
         text
     }
 

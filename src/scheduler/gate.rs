@@ -79,8 +79,18 @@ impl Scheduler<'_> {
         ids::<GateId>(&(plan.before_gates.start..plan.after_gates.end))
     }
 
+    /// Finds the next timer again, if gates or waits have changed.
+    pub(super) fn replan_timers(&mut self) {
+        if std::mem::take(&mut self.timers_stale) {
+            self.next_timer = self.timers().min_by_key(|(at, _)| *at);
+        }
+    }
+
     /// Completes the scheduled starts and the wait that are due now, in the strategy's order.
     pub(super) fn fire_timers(&mut self, log: &mut impl Log) {
+        if !self.timers_stale && self.next_timer.is_none_or(|(at, _)| at > self.now) {
+            return;
+        }
         loop {
             let Some((_, wake)) = self.timers().find(|(at, _)| *at <= self.now) else { return };
             match wake {

@@ -8,7 +8,8 @@ use crate::ids::{Column, GateId, MemberId, RegionId};
 use crate::quantiles::Quantiles;
 use crate::scenario::Scenario;
 use crate::scheduler::{
-    Action, Event, FailureCode, GatePath, NodeImageSelection, Plan, Released, Scheduler, Support,
+    Action, Event, FailureCode, GateKind, GatePath, NodeImageSelection, Plan, Released, Scheduler,
+    Support,
 };
 use crate::sim::Notice;
 use crate::sim::delay::Targets;
@@ -218,9 +219,11 @@ pub(super) struct Truth {
     arrivals: Arrivals,
     next_arrival: usize,
     next_action: usize,
+    /// When the next arrival or scripted action is.
+    next_fixed: Timestamp,
     restarts: u32,
-    /// How an approver names each gate of the plan.
-    gate_paths: Column<GateId, GatePath>,
+    /// How an approver names each approval of the plan; scheduled starts need nobody.
+    gate_paths: Column<GateId, Option<GatePath>>,
 }
 
 impl Truth {
@@ -231,12 +234,12 @@ impl Truth {
                 Some(group) => &plan.groups[group].name,
                 None => &plan.stages[gate.stage].name,
             };
-            GatePath {
+            (gate.kind == GateKind::Approval).then(|| GatePath {
                 scope: gate.scope(),
                 name: owner.clone(),
                 timing: gate.timing,
                 display_name: gate.display_name.clone(),
-            }
+            })
         };
         Self {
             replication: 0,
@@ -246,6 +249,7 @@ impl Truth {
             arrivals: Arrivals::default(),
             next_arrival: 0,
             next_action: 0,
+            next_fixed: Timestamp::MAX,
             restarts: 0,
             gate_paths: plan.gates.ids().map(path).collect(),
         }
@@ -271,6 +275,15 @@ impl Truth {
             scheduler.observe_release(what, region, at);
             self.next_arrival += 1;
         }
+        if let (None, Some(version)) =
+            (&world.scenario.script.releases, world.scenario.update.upgrade.kubernetes_version())
+        {
+            // The train carries node images only: a Kubernetes version is everywhere.
+            for region in world.scenario.fleet.regions.ids() {
+                scheduler.observe_release(Released::Kubernetes(version), region, world.start());
+            }
+        }
+        self.look_ahead(world);
         scheduler.observe_support(world.support);
         self.place_pools(world, scheduler);
     }
@@ -320,33 +333,64 @@ impl Truth {
         })
     }
 
-    /// When something happens next.
-    pub(super) fn next_happening(&self, world: &World<'_>, queue: &Queue) -> Option<Timestamp> {
+    /// When something happens next; the end of time if nothing does.
+    #[inline]
+    pub(super) fn next_happening(&self, queue: &Queue) -> Timestamp {
+        let queued = queue.peek().map_or(Timestamp::MAX, |(at, _)| at);
+        queued.min(self.next_fixed)
+    }
+
+    /// Finds the next of what is fixed before the loop begins: arrivals and the script's actions.
+    fn look_ahead(&mut self, world: &World<'_>) {
         let arrival = self.arrival(world, self.next_arrival).map(|(at, _, _)| at);
         let action = world.actions.get(self.next_action).map(|step| step.at);
-        let queued = queue.peek().map(|(at, _)| at);
-        arrival.into_iter().chain(action).chain(queued).min()
+        self.next_fixed = arrival.into_iter().chain(action).min().unwrap_or(Timestamp::MAX);
     }
 
     /// Takes what happens next: endings before arrivals, arrivals before the script, the script
     /// before other people (R-A1).
     pub(super) fn take_happening(&mut self, world: &World<'_>, queue: &mut Queue) -> Happening {
-        let now = self.next_happening(world, queue).expect("something happens next");
-        if queue.peek() == Some((now, true)) {
+        if let Some((at, ending)) = queue.peek()
+            && (at < self.next_fixed || (at == self.next_fixed && ending))
+        {
             return queue.pop().expect("the queue was peeked at");
         }
+        let now = self.next_fixed;
         if let Some((at, what, region)) = self.arrival(world, self.next_arrival)
             && at == now
         {
             self.next_arrival += 1;
+            self.look_ahead(world);
             return Happening::Arrival(what, region);
         }
-        if world.actions.get(self.next_action).is_some_and(|step| step.at == now) {
-            self.next_action += 1;
-            let number = u32::try_from(self.next_action - 1).expect("actions fit u32");
-            return Happening::Scripted(number);
+        assert!(self.next_action < world.actions.len(), "nothing happens any more");
+        self.next_action += 1;
+        self.look_ahead(world);
+        Happening::Scripted(u32::try_from(self.next_action - 1).expect("actions fit u32"))
+    }
+
+    /// Checks that a member that is started now has an open window, by the calendar itself, and
+    /// images that have arrived (T1, G8, M4).
+    pub(super) fn check_start(
+        &self,
+        world: &World<'_>,
+        scheduler: &Scheduler<'_>,
+        id: MemberId,
+        now: Timestamp,
+    ) {
+        let fleet = &world.scenario.fleet;
+        let member = &fleet.members[id];
+        if let Some(window) = Plan::window_of(scheduler.plan().update, member) {
+            assert!(fleet.windows[window].open_at(now), "{} starts outside", member.name);
         }
-        queue.pop().expect("nothing else happens now")
+        for (image, planned) in scheduler.images(id).zip(scheduler.planned_images(id)) {
+            let Some(version) = planned else { continue };
+            let target = Released::NodeImage(NodeImage { family: image.family, version });
+            let there = (0..)
+                .map_while(|number| self.arrival(world, number))
+                .any(|(at, what, region)| at <= now && what == target && region == member.region);
+            assert!(there, "{} starts without its image", member.name);
+        }
     }
 
     /// When the targets of a member's update reached its region.
@@ -416,7 +460,8 @@ impl Truth {
     }
 
     pub(super) fn approval(&self, gate: GateId) -> Event<'_> {
-        Event::Act(Action::Approve(&self.gate_paths[gate]))
+        let path = self.gate_paths[gate].as_ref().expect("people approve approvals only");
+        Event::Act(Action::Approve(path))
     }
 
     /// People react to what they are told.
@@ -430,7 +475,9 @@ impl Truth {
         let people = &world.scenario.world;
         match notice {
             Notice::GatePending(gate) => {
-                if let (Some(who), Some(delay)) = (&people.approvers, &world.approval_delay) {
+                if let (Some(who), Some(delay)) = (&people.approvers, &world.approval_delay)
+                    && self.gate_paths[gate].is_some()
+                {
                     let bits = self.luck.at(self.replication, Purpose::ApprovalDelay, 0, gate.0);
                     let delay = Span::from_millis(delay.millis(bits, 0));
                     queue.push(who.working_time_after(now, delay), Happening::Approval(gate));
