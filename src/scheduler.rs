@@ -20,10 +20,14 @@
 //! complete and skip, `restart` stops and starts, `attempt` tries members in the order that `pick`
 //! keeps, `poll` notices those that wait, `judge` says Running or Pending. `target` knows versions
 //! and availability; `action` is what people ask, `record` what is told, `status` the ARM resource.
+//!
+//! [`disruption`] stands apart from runs: it decides whether a configuration change may reimage
+//! the nodes of a cluster now (section 9).
 
 mod action;
 mod advance;
 mod attempt;
+pub mod disruption;
 mod gate;
 mod invariants;
 mod judge;

@@ -134,7 +134,7 @@ fn hint(path: &Path) -> String {
 }
 
 /// Names by likeness to a word, the nearest first.
-fn nearest<'n>(word: &str, names: impl Iterator<Item = &'n str>) -> Vec<(&'n str, f64)> {
+pub(crate) fn nearest<'n>(word: &str, names: impl Iterator<Item = &'n str>) -> Vec<(&'n str, f64)> {
     let word = word.to_lowercase();
     let likeness = |name: &str| strsim::normalized_damerau_levenshtein(&word, &name.to_lowercase());
     let mut names: Vec<_> = names.map(|name| (name, likeness(name))).collect();

@@ -4,6 +4,7 @@
 mod broken;
 mod cli;
 mod conformance;
+mod disruption;
 mod garble;
 mod inputs;
 mod product;
