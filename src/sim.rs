@@ -35,6 +35,7 @@ pub struct Simulation<'p> {
     truth: Truth,
     queue: Queue,
     notices: Vec<Notice>,
+    path: delay::Path,
 }
 
 /// Takes what a replication shows besides the scheduler's records.
@@ -81,6 +82,7 @@ impl<'p> Simulation<'p> {
             truth: Truth::new(world, plan),
             queue: Queue::default(),
             notices: Vec::new(),
+            path: delay::Path::default(),
         }
     }
 
@@ -152,9 +154,9 @@ impl<'p> Simulation<'p> {
     }
 
     /// Where the makespan of the last replication went, from all its records.
-    pub fn delays(&self, records: &[Record], end: Timestamp) -> Delays {
+    pub fn delays(&mut self, records: &[Record], end: Timestamp) -> Delays {
         let arrived = |member| self.truth.targets_of(self.world, &self.scheduler, member);
-        delay::split(&self.scheduler, records, &arrived, end)
+        delay::split(&self.scheduler, records, &arrived, end, &mut self.path)
     }
 
     /// The scheduler as the last replication left it.

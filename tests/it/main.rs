@@ -2,10 +2,16 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod broken;
+mod closed_forms;
 mod conformance;
+mod coupling;
+mod determinism;
+mod experiments;
 mod garble;
 mod inputs;
 mod product;
 mod reading;
 mod reference;
 mod swarm;
+mod tables;
+mod tidy;
