@@ -25,6 +25,7 @@ mod action;
 mod advance;
 mod attempt;
 mod gate;
+mod invariants;
 mod judge;
 mod pick;
 mod plan;

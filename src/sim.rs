@@ -36,6 +36,10 @@ pub struct Simulation<'p> {
     queue: Queue,
     notices: Vec<Notice>,
     path: delay::Path,
+    /// Whether the scheduler's invariants are checked after every step.
+    checked: bool,
+    /// Whose updates the last step started, where it is checked.
+    started: Vec<crate::ids::MemberId>,
 }
 
 /// Takes what a replication shows besides the scheduler's records.
@@ -83,7 +87,16 @@ impl<'p> Simulation<'p> {
             queue: Queue::default(),
             notices: Vec::new(),
             path: delay::Path::default(),
+            checked: false,
+            started: Vec::new(),
         }
+    }
+
+    /// The same, with the scheduler's invariants checked after every step: O(members) each.
+    #[must_use]
+    pub fn checked(mut self) -> Self {
+        self.checked = true;
+        self
     }
 
     /// Simulates one replication until the run ends, or the clock passes `end` (inclusive, R-A7).
@@ -110,6 +123,12 @@ impl<'p> Simulation<'p> {
             assert!(wakes < MOST_STEPS, "the scheduler does not get past {now}");
             last = now;
             self.deliver(now, happening, watch);
+            if self.checked {
+                self.scheduler.check_invariants();
+                for member in self.started.drain(..) {
+                    self.truth.check_start(self.world, &self.scheduler, member, now);
+                }
+            }
         }
         Outcome::of(&self.scheduler, start, end)
     }
@@ -131,6 +150,9 @@ impl<'p> Simulation<'p> {
         for output in outputs {
             match output {
                 Output::StartUpdate { member, attempt } => {
+                    if self.checked {
+                        self.started.push(member);
+                    }
                     let (takes, code) = self.truth.update(self.world, member, attempt);
                     self.queue.push(now + takes, Happening::UpdateEnds(member, code));
                 }

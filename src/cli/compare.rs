@@ -108,7 +108,7 @@ pub(crate) fn run(options: &Options, console: &Console) -> Result<Exit, Failure>
 fn load(options: &Options) -> Result<Vec<Loaded>, Failure> {
     let (mut all, mut errors) = (Vec::new(), Vec::new());
     for path in &options.scenarios {
-        let source = Source::read(path).map_err(|error| vec![error]);
+        let source = Source::read(path).map_err(|error| vec![*error]);
         match source.and_then(|source| source.scenario(options.seed)) {
             Ok(loaded) => all.push(loaded),
             Err(found) => errors.extend(found),

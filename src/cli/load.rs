@@ -41,11 +41,12 @@ impl Source {
     ///
     /// # Errors
     /// If it cannot be read, or is not text.
-    pub(crate) fn read(path: &str) -> Result<Self, Diagnostic> {
+    pub(crate) fn read(path: &str) -> Result<Self, Box<Diagnostic>> {
         if path == "-" {
             let mut bytes = Vec::new();
             io::stdin().lock().read_to_end(&mut bytes).map_err(|why| {
-                Diagnostic::error("file", format!("stdin cannot be read: {why}"))
+                let message = format!("stdin cannot be read: {why}");
+                Diagnostic::error("file", message)
                     .hint("pipe a scenario into it: cat scenario.yaml | fleetsim validate -")
             })?;
             let text = String::from_utf8(bytes).map_err(|_| not_text("stdin"))?;

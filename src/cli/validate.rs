@@ -72,7 +72,7 @@ fn report(file: &str, from: Option<Timestamp>) -> Report {
         Ok(source) => source,
         Err(error) => {
             let name = file.to_owned();
-            return Report { name, kind: Kind::Scenario, found: vec![error], read_as: Vec::new() };
+            return Report { name, kind: Kind::Scenario, found: vec![*error], read_as: Vec::new() };
         }
     };
     let (name, kind) = (source.name.clone(), Kind::of(&source.text));

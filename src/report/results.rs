@@ -44,11 +44,11 @@ pub struct Results<'a> {
 }
 
 impl Results<'_> {
-    /// All files, in the order of their names' importance, the manifest last.
+    /// All files, the manifest last.
     ///
     /// # Errors
     /// If a chart cannot be drawn as PNG.
-    pub fn files(&self) -> Result<Vec<ResultFile>, Box<Diagnostic>> {
+    pub fn files(&self) -> Result<Vec<ResultFile>, Diagnostic> {
         let (summary, outcomes) = (self.summary, self.outcomes);
         let progress = Progress::of(outcomes, summary.horizon);
         let mut files = vec![
@@ -74,7 +74,7 @@ impl Results<'_> {
     ///
     /// # Errors
     /// If `dir` holds something else ([`claim`]), or a file cannot be written or drawn.
-    pub fn write(&self, dir: &Path, force: bool) -> Result<(), Box<Diagnostic>> {
+    pub fn write(&self, dir: &Path, force: bool) -> Result<(), Diagnostic> {
         claim(dir, self.experiment.scenario, force)?;
         folder::write(dir, &self.files()?)
     }

@@ -7,7 +7,7 @@ use comfy_table::{
 };
 
 use super::human;
-use super::summary::{StrategySummary, Summary};
+use super::summary::{Difference, OutcomeShare, StrategySummary, Summary};
 use crate::error::Diagnostic;
 use crate::experiment::Metric;
 use crate::sim::End;
@@ -88,7 +88,7 @@ fn laid_out<'c>(columns: impl Iterator<Item = &'c Column>, width: u16) -> String
     for (index, (column, shown)) in columns.iter().zip(table.column_iter_mut()).enumerate() {
         shown.set_padding((0, u16::from(index != last)));
         shown.set_constraint(match index {
-            0 => ColumnConstraint::LowerBoundary(Width::Fixed(NARROWEST)),
+            0 => ColumnConstraint::LowerBoundary(Width::Fixed(narrowest(column))),
             _ => ColumnConstraint::ContentWidth,
         });
         if !column.words {
@@ -98,8 +98,12 @@ fn laid_out<'c>(columns: impl Iterator<Item = &'c Column>, width: u16) -> String
     table.trim_fmt()
 }
 
-/// The least width of the column of names.
-const NARROWEST: u16 = 10;
+/// The least width of the column of names: names of up to 24 letters stay whole.
+fn narrowest(names: &Column) -> u16 {
+    let lengths = names.cells.iter().chain([&names.heading]).map(|name| name.chars().count());
+    let longest = lengths.max().unwrap_or_default().min(24);
+    1 + u16::try_from(longest).expect("24 fits u16")
+}
 
 /// The same as Markdown.
 pub fn markdown(summary: &Summary) -> String {
@@ -233,7 +237,7 @@ fn time(summary: &Summary, estimate: Option<&Estimate>) -> String {
 /// How a strategy's replications ended, a line each.
 fn outcomes(summary: &Summary, strategy: &StrategySummary) -> String {
     let seen = strategy.outcomes.iter().filter(|outcome| outcome.replications > 0);
-    let line = |outcome: &super::summary::OutcomeShare| {
+    let line = |outcome: &OutcomeShare| {
         let word = match outcome.end {
             End::Completed => "completed",
             End::Skipped => "skipped",
@@ -300,9 +304,7 @@ fn legend(summary: &Summary) -> Vec<String> {
             human::percent(summary.confidence.level())
         ));
     }
-    let restricted = |d: &super::summary::Difference| {
-        d.metric == Metric::Makespan && d.paired.mean.is_restricted()
-    };
+    let restricted = |d: &Difference| d.metric == Metric::Makespan && d.paired.mean.is_restricted();
     if summary.differences.iter().any(restricted) {
         lines.push(format!("*: makespans that never came count as {horizon}"));
     }
@@ -311,11 +313,22 @@ fn legend(summary: &Summary) -> Vec<String> {
 
 /// Warnings about the numbers in the table, each with a hint.
 pub fn notes(summary: &Summary) -> Vec<Diagnostic> {
-    let mut notes = Vec::new();
-    for strategy in &summary.strategies {
-        notes.extend(without_makespan(summary, strategy));
-        notes.extend(never_done(summary, strategy));
+    // What is true of several strategies is said once.
+    let mut found: Vec<(Vec<&str>, Diagnostic)> = Vec::new();
+    for told in [without_makespan, never_done] {
+        for strategy in &summary.strategies {
+            let Some(note) = told(summary, strategy) else { continue };
+            match found.iter_mut().find(|(_, known)| *known == note) {
+                Some((strategies, _)) => strategies.push(&strategy.name),
+                None => found.push((vec![&strategy.name], note)),
+            }
+        }
     }
+    let named = |(strategies, mut note): (Vec<&str>, Diagnostic)| {
+        note.message = format!("{}: {}", quoted(&strategies), note.message);
+        note
+    };
+    let mut notes: Vec<Diagnostic> = found.into_iter().map(named).collect();
     match summary.replications {
         _ if summary.deterministic => {}
         1 => notes.push(
@@ -334,31 +347,30 @@ pub fn notes(summary: &Summary) -> Vec<Diagnostic> {
     notes
 }
 
+fn quoted(names: &[&str]) -> String {
+    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}
+
 /// That a strategy's runs have no makespan, and why (X5).
 fn without_makespan(summary: &Summary, strategy: &StrategySummary) -> Option<Diagnostic> {
-    let cut_off = strategy.metric(Metric::Makespan)?.numbers.censored;
-    let ends: Vec<_> = strategy
-        .outcomes
-        .iter()
-        .filter(|of| of.replications > 0 && !matches!(of.end, End::Completed | End::Skipped))
-        .collect();
-    if cut_off == 0 {
+    if strategy.metric(Metric::Makespan)?.numbers.censored == 0 {
         return None;
     }
-    let (name, horizon) = (&strategy.name, human::duration(summary.horizon));
+    let ended = |end: End| matches!(end, End::Completed | End::Skipped);
+    let seen = strategy.outcomes.iter().filter(|of| of.replications > 0 && !ended(of.end));
+    let ends: Vec<&OutcomeShare> = seen.collect();
+    let horizon = human::duration(summary.horizon);
     let message = if summary.deterministic {
         let why = ends.first().map_or("has not ended", |of| why(of.end));
-        format!("`{name}` {why}; without a makespan, it counts as {horizon} in differences")
+        format!("the run {why}; without a makespan, it counts as {horizon} in differences")
     } else {
-        let line = |of: &&super::summary::OutcomeShare| {
+        let mut of_all = " of the replications";
+        let line = |of: &&OutcomeShare| {
             let share = of.share.value.value().map(human::percent).unwrap_or_default();
-            format!("{share} {}", why(of.end))
+            format!("{share}{} {}", std::mem::take(&mut of_all), why(of.end))
         };
         let whys = ends.iter().map(line).collect::<Vec<_>>().join(", ");
-        format!(
-            "`{name}`: of the replications, {whys}; without a makespan, they count as {horizon} in \
-             means and differences"
-        )
+        format!("{whys}; without a makespan, they count as {horizon} in means and differences")
     };
     let hints: Vec<&str> = ends.iter().map(|of| what_helps(of.end)).collect();
     Some(Diagnostic::warning("censored", message).hint(hints.join("; ")))
@@ -403,12 +415,11 @@ fn never_done(summary: &Summary, strategy: &StrategySummary) -> Option<Diagnosti
     let how_often = if summary.deterministic {
         String::new()
     } else {
-        format!(" in {} of the replications", human::percent(share))
+        format!("in {} of the replications, ", human::percent(share))
     };
     let message = format!(
-        "`{}`:{how_often} fewer than {percent} % of the members ever get to the target: others \
-         failed, or were skipped by somebody",
-        strategy.name
+        "{how_often}fewer than {percent} % of the members ever get to the target: others failed, \
+         or were skipped by somebody"
     );
     Some(
         Diagnostic::warning("censored", message)
@@ -443,8 +454,7 @@ fn weak_quantiles(summary: &Summary) -> Vec<Diagnostic> {
     let note = |(metric, caveat, strategies): (Metric, Caveat, Vec<&str>)| {
         let text = caveat.to_string();
         let (what, hint) = text.split_once("; ").unwrap_or((&text, "use a larger -n"));
-        let names: Vec<String> = strategies.iter().map(|name| format!("`{name}`")).collect();
-        let message = format!("{metric} of {}: {what}", names.join(", "));
+        let message = format!("{}: {metric}: {what}", quoted(&strategies));
         Diagnostic::warning("few-replications", message).hint(hint)
     };
     found.into_iter().map(note).collect()
@@ -453,7 +463,7 @@ fn weak_quantiles(summary: &Summary) -> Vec<Diagnostic> {
 /// A text in lines of at most `width`, those behind the first indented.
 fn wrapped(text: &str, indent: &str, width: u16) -> String {
     let (mut out, mut column) = (String::new(), 0);
-    // Spaces at the beginning stay; so does what stands between two words of one number.
+    // Spaces at the beginning stay.
     let start = text.len() - text.trim_start().len();
     out.push_str(&text[..start]);
     column += start;
@@ -486,18 +496,18 @@ mod tests {
 small: 2 strategies, 3 members, scripted: no luck is involved
 
 LINE
-strategy   makespan    90 %    99 %  makespan  updated  failed  skipped  pending  outcome
-                       done    done    vs one
+strategy  makespan    90 %    99 %  makespan  updated  failed  skipped  pending  outcome
+                      done    done    vs one
 LINE
-one          1h 30m  1h 30m  1h 30m         –        3       0        0        0  completed
-together        30m     30m     30m       −1h        3       0        0        0  completed
+one         1h 30m  1h 30m  1h 30m         –        3       0        0        0  completed
+together       30m     30m     30m       −1h        3       0        0        0  completed
 LINE
 
 makespan: from the start until the run has ended; 90 % done: until 90 % of the members are at the
   target
 updated, failed, …: members at the end, or at the horizon of 10d
 ";
-        let line = "─".repeat(91);
+        let line = "─".repeat(90);
         let wanted = wanted.replace("LINE", &line);
         assert_eq!(text, wanted);
     }
@@ -541,7 +551,8 @@ updated, failed, …: members at the end, or at the horizon of 10d
             assert_eq!(weak.hint.as_deref(), Some("use -n 2000"));
         });
         let notes = simulate(&failing(), (1, 1), |_, _, summary| notes(summary));
-        assert_eq!(notes.len(), 2, "one for each strategy");
+        assert_eq!(notes.len(), 1, "what is true of both is said once");
+        assert!(notes[0].message.starts_with("`one`, `together`: the run failed"), "{}", notes[0]);
     }
 
     #[test]

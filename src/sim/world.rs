@@ -7,7 +7,8 @@ use crate::fleet::{NodeImage, PoolImage, support};
 use crate::ids::{Column, GateId, MemberId, RegionId};
 use crate::quantiles::Quantiles;
 use crate::scheduler::{
-    Action, Event, FailureCode, GatePath, NodeImageSelection, Plan, Released, Scheduler, Support,
+    Action, Event, FailureCode, GateKind, GatePath, NodeImageSelection, Plan, Released, Scheduler,
+    Support,
 };
 use crate::sim::Notice;
 use crate::sim::delay::Targets;
@@ -218,8 +219,8 @@ pub(super) struct Truth {
     next_arrival: usize,
     next_action: usize,
     restarts: u32,
-    /// How an approver names each gate of the plan.
-    gate_paths: Column<GateId, GatePath>,
+    /// How an approver names each approval of the plan; scheduled starts need nobody.
+    gate_paths: Column<GateId, Option<GatePath>>,
 }
 
 impl Truth {
@@ -230,12 +231,12 @@ impl Truth {
                 Some(group) => &plan.groups[group].name,
                 None => &plan.stages[gate.stage].name,
             };
-            GatePath {
+            (gate.kind == GateKind::Approval).then(|| GatePath {
                 scope: gate.scope(),
                 name: owner.clone(),
                 timing: gate.timing,
                 display_name: gate.display_name.clone(),
-            }
+            })
         };
         Self {
             replication: 0,
@@ -348,6 +349,30 @@ impl Truth {
         queue.pop().expect("nothing else happens now")
     }
 
+    /// Checks that a member that is started now has an open window, by the calendar itself, and
+    /// images that have arrived (T1, G8, M4).
+    pub(super) fn check_start(
+        &self,
+        world: &World<'_>,
+        scheduler: &Scheduler<'_>,
+        id: MemberId,
+        now: Timestamp,
+    ) {
+        let fleet = &world.scenario.fleet;
+        let member = &fleet.members[id];
+        if let Some(window) = Plan::window_of(scheduler.plan().update, member) {
+            assert!(fleet.windows[window].open_at(now), "{} starts outside", member.name);
+        }
+        for (image, planned) in scheduler.images(id).zip(scheduler.planned_images(id)) {
+            let Some(version) = planned else { continue };
+            let target = Released::NodeImage(NodeImage { family: image.family, version });
+            let there = (0..)
+                .map_while(|number| self.arrival(world, number))
+                .any(|(at, what, region)| at <= now && what == target && region == member.region);
+            assert!(there, "{} starts without its image", member.name);
+        }
+    }
+
     /// When the targets of a member's update reached its region.
     pub(super) fn targets_of(
         &self,
@@ -415,7 +440,8 @@ impl Truth {
     }
 
     pub(super) fn approval(&self, gate: GateId) -> Event<'_> {
-        Event::Act(Action::Approve(&self.gate_paths[gate]))
+        let path = self.gate_paths[gate].as_ref().expect("people approve approvals only");
+        Event::Act(Action::Approve(path))
     }
 
     /// People react to what they are told.
@@ -429,7 +455,9 @@ impl Truth {
         let people = &world.setting.world;
         match notice {
             Notice::GatePending(gate) => {
-                if let (Some(who), Some(delay)) = (&people.approvers, &world.approval_delay) {
+                if let (Some(who), Some(delay)) = (&people.approvers, &world.approval_delay)
+                    && self.gate_paths[gate].is_some()
+                {
                     let bits = self.luck.at(self.replication, Purpose::ApprovalDelay, 0, gate.0);
                     let delay = Span::from_millis(delay.millis(bits, 0));
                     queue.push(who.working_time_after(now, delay), Happening::Approval(gate));

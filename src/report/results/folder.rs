@@ -42,13 +42,13 @@ struct Owner {
 ///
 /// # Errors
 /// If it holds anything else, or cannot be read.
-pub fn claim(dir: &Path, scenario: &Scenario, force: bool) -> Result<(), Box<Diagnostic>> {
+pub fn claim(dir: &Path, scenario: &Scenario, force: bool) -> Result<(), Diagnostic> {
     if !dir.exists() {
         return Ok(());
     }
     if !dir.is_dir() {
         let message = format!("`{}` is a file, not a folder for results", dir.display());
-        return Err(Diagnostic::error(CODE, message).hint("name another folder with -o").into());
+        return Err(Diagnostic::error(CODE, message).hint("name another folder with -o"));
     }
     if force {
         return Ok(());
@@ -57,7 +57,7 @@ pub fn claim(dir: &Path, scenario: &Scenario, force: bool) -> Result<(), Box<Dia
     let refused = |what: String| {
         let message = format!("`{}` holds {what}; nothing was written", dir.display());
         let hint = "name another folder with -o, or replace its results with --force";
-        Err(Diagnostic::error(CODE, message).hint(hint).into())
+        Err(Diagnostic::error(CODE, message).hint(hint))
     };
     if !manifest.exists() {
         let mut names = names(dir)?.into_iter();
@@ -85,7 +85,7 @@ const CODE: &str = "results";
 
 /// Writes the files of `dir`, each beside its place and then renamed, and removes what earlier
 /// results left over. Files that are no results stay.
-pub(super) fn write(dir: &Path, files: &[ResultFile]) -> Result<(), Box<Diagnostic>> {
+pub(super) fn write(dir: &Path, files: &[ResultFile]) -> Result<(), Diagnostic> {
     fs::create_dir_all(dir).map_err(|why| cannot("make", dir, &why))?;
     for file in files {
         let part = dir.join(part(&file.name));
@@ -124,7 +124,7 @@ fn is_result(name: &str) -> bool {
 }
 
 /// The names in a folder, in order.
-fn names(dir: &Path) -> Result<BTreeSet<String>, Box<Diagnostic>> {
+fn names(dir: &Path) -> Result<BTreeSet<String>, Diagnostic> {
     let mut names = BTreeSet::new();
     for entry in fs::read_dir(dir).map_err(|why| cannot("read", dir, &why))? {
         let entry = entry.map_err(|why| cannot("read", dir, &why))?;
