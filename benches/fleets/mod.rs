@@ -49,7 +49,7 @@ fn text(kind: Kind, members: u32) -> String {
          NodeImageOnly}}, nodeImageSelection: {{type: Latest}}}}}}\nstrategies:\n  - name: waves\n    \
          stages:\n      - {{name: first, maxAllowedFailures: \"100%\", groups: [{}]{gates}}}\n      \
          - {{name: second, maxConcurrency: 50, maxAllowedFailures: \"100%\", groups: [{}, {}, \
-         {}]}}\nworld: {{failures: {failures}}}\nscript: {{releases: [{{nodeImage: \
+         {}]}}\nworld: {{durations: {{update: {{lognormal: {{median: 10m, sigma: 0.5}}}}}}, failures: {failures}}}\nscript: {{releases: [{{nodeImage: \
          AKSUbuntu-2204gen2containerd-202603.02.0, regions: {{\"*\": 2026-03-01T00:00:00Z}}}}]}}\n",
         group("a"),
         group("b"),

@@ -358,7 +358,7 @@ impl Truth {
         id: MemberId,
         now: Timestamp,
     ) {
-        let fleet = &world.scenario.fleet;
+        let fleet = world.setting.fleet;
         let member = &fleet.members[id];
         if let Some(window) = Plan::window_of(scheduler.plan().update, member) {
             assert!(fleet.windows[window].open_at(now), "{} starts outside", member.name);
