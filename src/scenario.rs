@@ -32,7 +32,7 @@ use crate::error::{Diagnostic, Place};
 use crate::fleet::Fleet;
 use crate::ids::{Column, MemberId, WindowId};
 use crate::scheduler::{NodeImageSelection, ServiceLimits, Strategy, Update};
-use crate::sim::model::WorldModel;
+use crate::sim::model::{Setting, WorldModel};
 use crate::sim::script::{Released, Script};
 use crate::time::{Span, Timestamp};
 
@@ -176,6 +176,19 @@ impl Scenario {
         let mut scenario = scenario.expect("a scenario that is not read comes with an error");
         scenario.places.sources = notes.sources.into_texts();
         Ok((scenario, warnings))
+    }
+
+    /// What its world is made from.
+    pub fn setting(&self) -> Setting<'_> {
+        Setting {
+            start: self.start,
+            horizon: self.horizon,
+            seed: self.seed,
+            fleet: &self.fleet,
+            update: &self.update,
+            world: &self.world,
+            script: &self.script,
+        }
     }
 
     /// What the members that a run selects lack: an entry in `script.updates` (R-K6), or the

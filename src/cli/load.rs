@@ -208,7 +208,7 @@ impl Loaded {
             self.add(strategy, found, &mut errors);
         }
         if errors.is_empty() {
-            Ok(Experiment { scenario, world: World::new(scenario), plans })
+            Ok(Experiment { scenario, world: World::new(scenario.setting()), plans })
         } else {
             Err(errors)
         }

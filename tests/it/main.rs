@@ -3,11 +3,17 @@
 
 mod broken;
 mod cli;
+mod closed_forms;
 mod conformance;
+mod coupling;
+mod determinism;
 mod disruption;
+mod experiments;
 mod garble;
 mod inputs;
 mod product;
 mod reading;
 mod reference;
 mod swarm;
+mod tables;
+mod tidy;
