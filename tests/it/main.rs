@@ -5,6 +5,7 @@ mod broken;
 mod conformance;
 mod garble;
 mod inputs;
+mod lints;
 mod product;
 mod reading;
 mod reference;
