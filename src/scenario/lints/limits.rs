@@ -24,14 +24,6 @@ pub(super) fn lint(laid: &Laid<'_>, found: &mut Found) {
     }
 }
 
-/// `3`, or `4 (50% of 8)`.
-fn resolved(amount: Option<Amount>, value: u32, size: u32) -> String {
-    match amount {
-        Some(Amount::Percent(percent)) => format!("{value} ({percent}% of {size})"),
-        _ => value.to_string(),
-    }
-}
-
 /// R-G1: a percentage of the stage can be more than the service allows.
 fn above_the_service(stage: LaidStage<'_>, found: &mut Found) {
     let Some(Amount::Percent(percent)) = stage.stage.max_concurrency else { return };
@@ -64,19 +56,19 @@ fn above_stage_or_size(stage: LaidStage<'_>, group: LaidGroup<'_>, found: &mut F
         return;
     }
     let what = format!(
-        "the group `{}` of the stage `{}` asks for {} members at once",
+        "the group `{}` of the stage `{}` asks for {asked} members at once{}",
         group.name(),
         stage.name(),
-        resolved(group.group.max_concurrency, asked, size),
+        of_size(group.group.max_concurrency, size),
     );
     let rest = "the service may refuse it, here it is cut down";
     let warning = if size <= ceiling {
-        let message = format!("{what} and has {size}: {rest}");
+        let message = format!("{what} and has {}: {rest}", count(size as usize, "member"));
         Diagnostic::warning("limit-above-size", message)
             .hint(format!("write \"{size}\", or \"100%\""))
     } else {
         let default = if stage.stage.max_concurrency.is_none() { ", the default" } else { "" };
-        let message = format!("{what}, its stage for {ceiling}{default}: {rest}");
+        let message = format!("{what}, its stage allows {ceiling}{default}: {rest}");
         Diagnostic::warning("limit-above-stage", message)
             .hint(format!("write \"{ceiling}\", or raise the stage's maxConcurrency"))
     };
@@ -104,11 +96,14 @@ fn budget_of(stage: LaidStage<'_>, group: LaidGroup<'_>, found: &mut Found) {
 }
 
 fn failures(amount: Option<Amount>, budget: u32, size: u32) -> String {
+    format!("{}{}", count(budget as usize, "failure"), of_size(amount, size))
+}
+
+/// ` (50% of 8)` behind what a percentage resolves to; nothing behind a count.
+fn of_size(amount: Option<Amount>, size: u32) -> String {
     match amount {
-        Some(Amount::Percent(percent)) => {
-            format!("{} ({percent}% of {size})", count(budget as usize, "failure"))
-        }
-        _ => count(budget as usize, "failure"),
+        Some(Amount::Percent(percent)) => format!(" ({percent}% of {size})"),
+        _ => String::new(),
     }
 }
 
@@ -124,7 +119,7 @@ fn covers_all(
         return;
     }
     let message = format!(
-        "{name} allows {} and has {}: it never fails, whatever breaks",
+        "{name} allows {} and has {}: it bears that every one of them fails",
         failures(written, budget, size),
         count(size as usize, "member"),
     );

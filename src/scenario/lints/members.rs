@@ -114,9 +114,9 @@ fn skipped_minor(run: &Run<'_>, found: &mut Found) {
         run.names(&members),
     );
     let hint = if oldest.major == target.major {
-        format!("update them to {}.{} first", oldest.major, oldest.minor + 1)
+        format!("update them one minor at a time, first to {}.{}", oldest.major, oldest.minor + 1)
     } else {
-        "update them minor by minor".to_owned()
+        "update them one minor at a time".to_owned()
     };
     let warning = Diagnostic::warning("skipped-minor", message).hint(hint);
     found.add(run.scenario.places.update, run.about(&members, warning));

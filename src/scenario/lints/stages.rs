@@ -111,11 +111,11 @@ fn canary_beside_production(laid: &Laid<'_>, found: &mut Found) {
         let canaries = stage.groups().filter(|group| Role::of(group.name()) == Role::Canary);
         for canary in canaries.filter(|_| !others.is_empty()) {
             let message = format!(
-                "the group `{}` of the stage `{}` is updated together with {}: it protects {}",
+                "the group `{}` of the stage `{}` is updated together with {}: it {}",
                 canary.name(),
                 stage.name(),
                 names(others.iter().copied()),
-                form(others.len(), "it not", "none of them"),
+                form(others.len(), "does not protect it", "protects none of them"),
             );
             let warning = Diagnostic::warning("canary-beside-production", message).hint(
                 "groups of a stage run in parallel; give the canary a stage of its own, before",
@@ -235,6 +235,10 @@ fn unanswered(
     let scope = if place.scope == GateScope::Stage { "stage" } else { "group" };
     let timing = if place.timing == GateTiming::Before { "before" } else { "after" };
     let named: Vec<&str> = waiting.iter().filter_map(|gate| gate.display_name.as_deref()).collect();
+    let place = &match (&named[..], waiting.len()) {
+        ([only], 1) => GatePath { display_name: Some((*only).to_owned()), ..place.clone() },
+        _ => place.clone(),
+    };
     let gates = if named.is_empty() { "the approval".to_owned() } else { names(named) };
     let message = format!(
         "nobody gives {gates} {timing} the {scope} `{}`: the run waits there until the horizon",

@@ -18,8 +18,6 @@ use crate::time::{Span, Timestamp};
 const RECOMMENDED: Span = Span::from_hours(4);
 /// With so many members or fewer, the same opening is no crowd.
 const CROWD: usize = 50;
-/// So many changes of clocks are named.
-const MOST_CHANGES: usize = 2;
 
 pub(super) fn lint(run: &Run<'_>, found: &mut Found) {
     let places = &run.scenario.places;
@@ -59,8 +57,8 @@ pub(in crate::scenario) fn of_description(window: &MaintenanceWindow) -> Vec<Dia
             _ => "month",
         };
         let message = format!(
-            "every {interval} {unit}s, but from when? without `startDate` they are counted from \
-             the scenario's start"
+            "an interval of {interval} {unit}s without a `startDate` is counted from the \
+             scenario's start"
         );
         doubts.push(
             Diagnostic::warning("interval-without-start-date", message)
@@ -111,12 +109,11 @@ fn never_opens(run: &Run<'_>, id: WindowId, window: &Window, found: &mut Found) 
     }
     let members = &run.by_window[id];
     let message = format!(
-        "the window of {} does not open before the horizon ({}): {} of {} will be updated ({})",
-        run.names(members),
-        run.end,
-        form(members.len(), "the update", "none"),
-        count(members.len(), "member"),
+        "the window ({}) does not open before the horizon ({}), so {} {} never updated",
         window.describe(),
+        run.end,
+        run.names(members),
+        form(members.len(), "is", "are"),
     );
     let warning = Diagnostic::warning("window-never-opens", message).hint(match next {
         Some(next) => format!("it opens next at {next}: lengthen the horizon, or change it"),
@@ -151,8 +148,7 @@ fn forbids_nothing(run: &Run<'_>, window: &Window, at: Option<Spot>, found: &mut
     };
     let idle: Vec<String> = description.not_allowed.iter().filter_map(idle).collect();
     if !idle.is_empty() {
-        let message =
-            format!("of this window's notAllowedDates forbid nothing: {}", idle.join(", "));
+        let message = format!("these notAllowedDates forbid nothing here: {}", idle.join(", "));
         let warning = Diagnostic::warning("forbidden-dates-hit-nothing", message)
             .hint("are these the dates that were meant? both ends are forbidden, local days");
         found.add(at, warning);
@@ -180,21 +176,20 @@ fn daylight_saving(run: &Run<'_>, id: WindowId, window: &Window, found: &mut Fou
     if drifts.is_empty() {
         return;
     }
-    let when = drifts.into_iter().map(|((offset, when), regions)| {
+    let shifts = drifts.into_iter().map(|((offset, when), regions)| {
         let minutes = i32::from(description.start_time.0) + i32::from(offset.0)
             - i32::from(description.offset.0);
         let minutes = u16::try_from(minutes.rem_euclid(24 * 60)).expect("a day has 1,440 minutes");
-        let local = TimeOfDay(minutes);
-        format!("at {local} in {} ({when})", names(regions))
+        format!("{} on the clocks of {} {when}", TimeOfDay(minutes), names(regions))
     });
     let message = format!(
-        "the window keeps {} all year and clocks do not: it opens at {} or {}",
+        "the window keeps {} the year round: its {} is {}",
         description.offset,
         description.start_time,
-        when.collect::<Vec<_>>().join(", "),
+        shifts.collect::<Vec<_>>().join(", "),
     );
     let warning = Diagnostic::warning("daylight-saving", message)
-        .hint("windows know no daylight saving: make sure that both hours will do");
+        .hint("windows know no daylight saving: choose hours that will do in summer and winter");
     found.add(Some(run.scenario.places.windows[id]), warning);
 }
 
@@ -205,21 +200,21 @@ fn drift(
     start: Timestamp,
     end: Timestamp,
 ) -> Option<(UtcOffset, String)> {
-    let mut changes = region.clock_changes(start, end).peekable();
     let at_start = region.offset_at(start);
-    if changes.peek().is_none() {
-        return (at_start != kept).then(|| (at_start, format!("local time is {at_start}")));
+    let changes: Vec<(Timestamp, UtcOffset)> = region.clock_changes(start, end).take(3).collect();
+    let day = |number: usize| {
+        let (at, offset): (Timestamp, UtcOffset) = changes[number];
+        Date::of(at, offset)
+    };
+    let more = if changes.len() > 2 { ", …" } else { "" };
+    match (at_start == kept, changes.len()) {
+        (true, 0) => None,
+        (false, 0) => Some((at_start, "throughout".to_owned())),
+        (true, 1) => Some((changes[0].1, format!("from {}", day(0)))),
+        (true, _) => Some((changes[0].1, format!("from {} to {}{more}", day(0), day(1)))),
+        (false, 1) => Some((at_start, format!("until {}", day(0)))),
+        (false, _) => Some((at_start, format!("until {} and from {}{more}", day(0), day(1)))),
     }
-    let mut days: Vec<String> = vec![];
-    let mut other = at_start;
-    for (at, offset) in changes.by_ref().take(MOST_CHANGES) {
-        if other == kept {
-            other = offset;
-        }
-        days.push(Date::of(at, offset).to_string());
-    }
-    let more = if changes.peek().is_some() { ", …" } else { "" };
-    Some((other, format!("clocks change on {}{more}", days.join(", "))))
 }
 
 /// Updates that take longer than their window is ever open run past its close (O5).
@@ -278,11 +273,11 @@ fn window_of_another_kind(run: &Run<'_>, found: &mut Found) {
     let members: Vec<MemberId> = only_the_other.map(|(id, _)| id).collect();
     let Some(first) = members.first().map(|id| &run.fleet.members[*id]) else { return };
     let message = format!(
-        "{} {} only `{ignores}`, which a {kind} update does not look at: updated at any time {} {}",
+        "{} {} only `{ignores}`, which a {kind} update does not look at, so {} {} updated at any time",
         count(members.len(), "member"),
         form(members.len(), "has", "have"),
-        form(members.len(), "is", "are"),
         run.names(&members),
+        form(members.len(), "is", "are"),
     );
     let window = if node_image { first.kubernetes_window } else { first.node_os_window };
     let warning = Diagnostic::warning("window-without-run", message).hint(format!(
@@ -338,8 +333,9 @@ fn same_opening(run: &Run<'_>, found: &mut Found) {
             "the windows of {} of {all} members{of} open at the same minute, {at}",
             members.len()
         );
-        let warning = Diagnostic::warning("same-opening-minute", message)
-            .hint("a service that many updates ask at once slows them down; spread the startTimes");
+        let warning = Diagnostic::warning("same-opening-minute", message).hint(
+            "Azure throttles many requests of one subscription at once; spread the startTimes",
+        );
         let window =
             crate::scheduler::Plan::window_of(&run.scenario.update, &run.fleet.members[members[0]]);
         let place = window.map(|window| run.scenario.places.windows[window]);
