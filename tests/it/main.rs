@@ -11,6 +11,7 @@ mod disruption;
 mod experiments;
 mod garble;
 mod inputs;
+mod lints;
 mod product;
 mod reading;
 mod reference;
