@@ -10,6 +10,7 @@ mod files;
 mod load;
 pub(crate) mod panic;
 mod plan;
+mod policy;
 mod run;
 mod table;
 mod validate;
@@ -117,6 +118,8 @@ pub(crate) enum Command {
     Validate(validate::Options),
     /// Show who is updated when, with which limits, windows and targets; nothing is drawn
     Plan(plan::Options),
+    /// Ask the node disruption policy about a configuration change
+    Policy(policy::Options),
     /// Simulate one replication of one strategy
     Run(run::Options),
     /// Simulate all strategies many times, and compare them
@@ -130,6 +133,7 @@ pub(crate) fn run(command: &Command, console: &Console) -> Result<Exit, Failure>
     match command {
         Command::Validate(options) => validate::run(options, console),
         Command::Plan(options) => plan::run(options, console),
+        Command::Policy(options) => policy::run(options, console),
         Command::Run(options) => run::run(options, console),
         Command::Compare(options) => compare::run(options, console),
         Command::Check(options) => check::run(options, console),

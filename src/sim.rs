@@ -37,6 +37,7 @@ pub struct Simulation<'p> {
     notices: Vec<Notice>,
     /// When members were done, in the order of time.
     done: Vec<Timestamp>,
+    path: delay::Path,
     /// Whether the scheduler's invariants are checked after every step.
     checked: bool,
     /// Whose updates the last step started, where it is checked.
@@ -98,6 +99,7 @@ impl<'p> Simulation<'p> {
             queue: Queue::default(),
             notices: Vec::new(),
             done: Vec::new(),
+            path: delay::Path::default(),
             checked: false,
             started: Vec::new(),
         }
@@ -193,9 +195,9 @@ impl<'p> Simulation<'p> {
     }
 
     /// Where the makespan of the last replication went, from all its records.
-    pub fn delays(&self, records: &[Record], end: Timestamp) -> Delays {
+    pub fn delays(&mut self, records: &[Record], end: Timestamp) -> Delays {
         let arrived = |member| self.truth.targets_of(self.world, &self.scheduler, member);
-        delay::split(&self.scheduler, records, &arrived, end)
+        delay::split(&self.scheduler, records, &arrived, end, &mut self.path)
     }
 
     /// The scheduler as the last replication left it.
