@@ -376,8 +376,8 @@ impl Side<'_> {
 }
 
 /// How quantiles of two strategies are compared.
-pub(super) const UNPAIRED_QUANTILES: &str = "quantiles are compared by their two intervals, each at \
-    half of the allowed error: valid, but wider than a paired comparison";
+pub(super) const UNPAIRED_QUANTILES: &str = "quantiles are compared by their two intervals, each \
+    at half of the allowed error: valid, but wider than a paired comparison";
 
 /// Whether a statistic is a restricted mean.
 fn is_cut(sample: &Sample, statistic: Statistic) -> bool {
