@@ -102,6 +102,8 @@ struct CohortNow {
     class: Class,
     /// Its Pending members must be looked at, at the next poll.
     look: bool,
+    /// It is in `stale`.
+    stale: bool,
     /// How many of its members are Pending.
     pending: u32,
 }
@@ -198,7 +200,7 @@ impl Candidates {
             if self.contains(group, position) {
                 self.remove(group, position);
                 let cohort = group.cohort_of[position as usize];
-                if !self.stale.contains(&cohort) {
+                if !std::mem::replace(&mut self.cohorts[cohort as usize].stale, true) {
                     self.stale.push(cohort);
                 }
             }
@@ -302,6 +304,8 @@ impl Candidates {
             self.cohorts[cohort as usize].look = false;
             return Some(cohort as usize);
         }
-        self.stale.pop().map(|cohort| cohort as usize)
+        let cohort = self.stale.pop()? as usize;
+        self.cohorts[cohort].stale = false;
+        Some(cohort)
     }
 }

@@ -8,7 +8,7 @@ use crate::fleet::{
     ImageVersion, KubernetesVersion, Member, NodeImage, Pool, PoolImage, PowerState,
 };
 use crate::ids::{Column, FamilyId, Id, MemberId, RegionId};
-use crate::scheduler::plan::Plan;
+use crate::scheduler::plan::{MemberFacts, Plan};
 use crate::scheduler::{NodeImageSelection, Reason, Released, StoppedMembers, Upgrade};
 use crate::time::{Span, Timestamp};
 
@@ -196,14 +196,9 @@ impl Observed {
 
     /// Conditions 2 to 10 of R-B7. The common case first: image only, the latest, a plain cluster.
     pub(super) fn trial(&self, plan: &Plan<'_>, id: MemberId, now: Timestamp) -> Trial {
-        let member = &plan.fleet.members[id];
-        let plain = plan.update.upgrade == Upgrade::NodeImageOnly
-            && plan.update.node_images == NodeImageSelection::Latest
-            && member.power_state == PowerState::Running
-            && !member.node_auto_provisioning
-            && self.added.is_empty();
-        if plain {
-            self.trial_of_latest(id, member.region, now)
+        let MemberFacts { region, plain } = plan.facts[id];
+        if plain && self.added.is_empty() {
+            self.trial_of_latest(id, region, now)
         } else {
             self.try_all(plan, id, now)
         }
@@ -351,7 +346,7 @@ impl Observed {
         if matches!(plan.update.upgrade, Upgrade::ControlPlaneOnly(_)) {
             return;
         }
-        let region = plan.fleet.members[id].region;
+        let region = plan.facts[id].region;
         for index in self.range_of(id) {
             self.pools[index].planned = self.image_target(plan, &self.pools[index], region);
         }

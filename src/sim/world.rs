@@ -1,10 +1,11 @@
 //! The world: what is fixed for all replications ([`World`]) and what is true in one ([`Truth`]).
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use crate::bits::Bits;
-use crate::fleet::{NodeImage, PoolImage, support};
-use crate::ids::{Column, GateId, MemberId, RegionId};
+use crate::fleet::{Fleet, NodeImage, PoolImage, support};
+use crate::ids::{Column, FamilyId, GateId, MemberId, RegionId};
 use crate::quantiles::Quantiles;
 use crate::scheduler::{
     Action, Event, FailureCode, GateKind, GatePath, NodeImageSelection, Plan, Released, Scheduler,
@@ -38,6 +39,17 @@ pub struct World<'s> {
     approval_delay: Option<Quantiles>,
     restart_delay: Option<Quantiles>,
     support: Support,
+    /// Pools some versions behind the newest, by what they are behind of.
+    behind: Vec<Behind>,
+}
+
+/// Pools of one family and region that are equally many versions behind.
+#[derive(Debug)]
+struct Behind {
+    family: FamilyId,
+    region: RegionId,
+    versions: u32,
+    pools: Vec<(MemberId, u32)>,
 }
 
 /// One step of the script.
@@ -76,6 +88,7 @@ impl<'s> World<'s> {
             approval_delay: world.approvers.as_ref().map(|people| Quantiles::new(&people.delay)),
             restart_delay: world.restarter.as_ref().map(|people| Quantiles::new(&people.after)),
             support: support_of(setting),
+            behind: pools_behind(setting.fleet),
         }
     }
 
@@ -208,6 +221,19 @@ fn support_of(setting: Setting<'_>) -> Support {
     Support { community_until: scripted.or_else(|| support::community_support_ends(target)) }
 }
 
+fn pools_behind(fleet: &Fleet) -> Vec<Behind> {
+    let mut behind: BTreeMap<_, Vec<(MemberId, u32)>> = BTreeMap::new();
+    for (id, member) in fleet.members.iter_with_ids() {
+        for (index, pool) in (0..).zip(&member.pools) {
+            if let PoolImage::Behind { family, versions } = pool.image {
+                behind.entry((family, member.region, versions)).or_default().push((id, index));
+            }
+        }
+    }
+    let one = |((family, region, versions), pools)| Behind { family, region, versions, pools };
+    behind.into_iter().map(one).collect()
+}
+
 /// What is true in one replication; the scheduler learns of it only when it happens.
 #[derive(Debug)]
 pub(super) struct Truth {
@@ -313,13 +339,11 @@ impl Truth {
 
     /// Pools that are some versions behind their region get the version that this means here.
     fn place_pools(&self, world: &World<'_>, scheduler: &mut Scheduler<'_>) {
-        for (id, member) in world.setting.fleet.members.iter_with_ids() {
-            for (index, pool) in member.pools.iter().enumerate() {
-                let PoolImage::Behind { family, versions } = pool.image else { continue };
-                let (region, start) = (member.region, world.start());
-                if let Some(version) = self.arrivals.newest_at(family, region, start, versions) {
-                    scheduler.observe_pool(id, index, version);
-                }
+        for Behind { family, region, versions, pools } in &world.behind {
+            let newest = self.arrivals.newest_at(*family, *region, world.start(), *versions);
+            let Some(version) = newest else { continue };
+            for (member, pool) in pools {
+                scheduler.observe_pool(*member, *pool as usize, version);
             }
         }
     }
