@@ -410,8 +410,8 @@ fn no_banned_words() {
         // Pictures are not text.
         let Ok(text) = fs::read_to_string(&file) else { continue };
         let name = name_of(&file);
-        let is_code = file.extension().is_some_and(|extension| extension == "rs");
-        let words = anywhere.iter().chain(in_code.iter().filter(|_| is_code));
+        let is_rust = file.extension().is_some_and(|extension| extension == "rs");
+        let words = anywhere.iter().chain(in_code.iter().filter(|_| is_rust));
         for banned in words {
             for (number, _) in (1..).zip(text.lines()).filter(|(_, line)| line.contains(banned)) {
                 broken.push(format!("{name}:{number}: {banned}"));
