@@ -131,6 +131,7 @@ impl Candidates {
         self.cohorts.extend(group.cohorts.iter().map(|_| CohortNow {
             class: Class::NoWindow,
             look: false,
+            stale: false,
             pending: 0,
         }));
         self.looks.clear();
