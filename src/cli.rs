@@ -3,6 +3,7 @@
 //! Owns arguments, terminal output, files and threads. Does not own any result: those come from
 //! the library, and the same commands print the same bytes wherever they run.
 
+mod check;
 mod compare;
 mod console;
 mod files;
@@ -26,8 +27,12 @@ pub(crate) use console::{Console, Format};
 pub(crate) enum Exit {
     /// All is well.
     Fine = 0,
+    /// A check failed.
+    CheckFailed = 1,
     /// Wrong input or usage.
     BadInput = 2,
+    /// A check is undecided, and none failed.
+    Undecided = 3,
     /// A bug of ours.
     Bug = 70,
     /// Ctrl-C; what was done is written.
@@ -67,8 +72,10 @@ Examples:
   fleetsim plan scenario.yaml --strategy careful
   fleetsim run scenario.yaml --until 36h --status now.json
   fleetsim compare scenario.yaml -n 10000
+  fleetsim check scenario.yaml --junit checks.xml
 
-Exit codes: 0 fine, 2 bad input or usage, 70 a bug of ours, 130 interrupted.";
+Exit codes: 0 fine, 1 a check failed, 2 bad input or usage, 3 a check is undecided, 70 a bug of
+ours, 130 interrupted.";
 
 /// Simulates staged updates of fleets of Kubernetes clusters, and compares strategies.
 #[derive(Debug, Parser)]
@@ -117,6 +124,8 @@ pub(crate) enum Command {
     Run(run::Options),
     /// Simulate all strategies many times, and compare them
     Compare(compare::Options),
+    /// Simulate, and see whether what the scenario demands (`checks`) holds
+    Check(check::Options),
 }
 
 /// Carries out a command.
@@ -127,5 +136,6 @@ pub(crate) fn run(command: &Command, console: &Console) -> Result<Exit, Failure>
         Command::Policy(options) => policy::run(options, console),
         Command::Run(options) => run::run(options, console),
         Command::Compare(options) => compare::run(options, console),
+        Command::Check(options) => check::run(options, console),
     }
 }

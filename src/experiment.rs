@@ -4,6 +4,8 @@
 //! X11): each worker owns its simulations and takes small batches off one counter; outcomes are put
 //! back into the order of strategies and replications.
 
+pub mod checks;
+pub mod drift;
 mod metric;
 
 pub use metric::{Metric, Unit};

@@ -1,6 +1,8 @@
 //! What people get to see of an experiment: events, files, charts and pages.
 
+pub mod baseline;
 pub mod chart;
+pub mod checks;
 pub mod events;
 pub mod human;
 pub mod results;

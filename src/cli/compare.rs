@@ -26,7 +26,7 @@ use progress::{Bar, Clock};
 /// Where results go without `-o`: a folder of the scenario's name in here.
 const RESULTS: &str = "results";
 /// As many as a scenario may ask for.
-const MOST_REPLICATIONS: i64 = 10_000_000;
+pub(super) const MOST_REPLICATIONS: i64 = 10_000_000;
 /// Columns of the table where there is no terminal.
 const WIDTH: u16 = 100;
 /// Columns of the table on however wide a terminal.
@@ -84,7 +84,9 @@ pub(crate) fn run(options: &Options, console: &Console) -> Result<Exit, Failure>
     listen();
     let mut done: Vec<Summary> = Vec::new();
     for ((loaded, experiment), folder) in loaded.iter().zip(&experiments).zip(&folders) {
-        let outcomes = simulate(options, loaded, experiment, console);
+        let effort =
+            (options.replications.unwrap_or(loaded.scenario.replications), options.threads);
+        let outcomes = simulate(loaded, experiment, effort, console);
         let Some(summary) = Summary::of(experiment, &outcomes, Confidence::DEFAULT) else {
             console.always("interrupted before the first replication was done: nothing is written");
             break;
@@ -101,12 +103,12 @@ pub(crate) fn run(options: &Options, console: &Console) -> Result<Exit, Failure>
             console.always(&format!("interrupted: these are the results of the first {done}"));
         }
         done.push(summary);
-        if STOP.load(Ordering::Relaxed) {
+        if is_interrupted() {
             break;
         }
     }
     print(&done, console)?;
-    Ok(if STOP.load(Ordering::Relaxed) { Exit::Interrupted } else { Exit::Fine })
+    Ok(if is_interrupted() { Exit::Interrupted } else { Exit::Fine })
 }
 
 /// Reads all scenarios, or says what is wrong with all of them.
@@ -161,10 +163,11 @@ fn folders(options: &Options, loaded: &[Loaded]) -> Result<Vec<PathBuf>, Failure
     Ok(folders)
 }
 
-fn simulate(
-    options: &Options,
+/// Simulates an experiment with this many replications and threads, and shows how far it is.
+pub(super) fn simulate(
     loaded: &Loaded,
     experiment: &Experiment<'_>,
+    (replications, wanted): (u32, Option<NonZeroUsize>),
     console: &Console,
 ) -> Outcomes {
     let scenario = &loaded.scenario;
@@ -174,8 +177,7 @@ fn simulate(
         strategies: experiment.plans.iter().map(|plan| plan.strategy.to_owned()).collect(),
         replication: None,
     });
-    let replications = options.replications.unwrap_or(scenario.replications);
-    let threads = options.threads.unwrap_or_else(threads).get();
+    let threads = wanted.unwrap_or_else(threads).get();
     let total = u64::from(replications) * experiment.plans.len() as u64;
     let (name, seed) = (&scenario.name, scenario.seed);
     console.detail(&format!(
@@ -218,7 +220,7 @@ fn threads() -> NonZeroUsize {
 }
 
 /// The first Ctrl-C asks the workers to stop, the second one ends the program.
-fn listen() {
+pub(super) fn listen() {
     let pressed = || {
         if STOP.swap(true, Ordering::Relaxed) {
             std::process::exit(Exit::Interrupted as i32);
@@ -230,6 +232,11 @@ fn listen() {
     };
     // Without a handler Ctrl-C ends the program at once: good enough.
     let _ = ctrlc::set_handler(pressed);
+}
+
+/// Whether Ctrl-C was pressed.
+pub(super) fn is_interrupted() -> bool {
+    STOP.load(Ordering::Relaxed)
 }
 
 /// Columns of the terminal on stdout.

@@ -137,7 +137,9 @@ impl<'a> View<'a> {
             StoppedMembers::Fail => "fail",
             StoppedMembers::Skip => "are skipped",
         };
-        let restart = match update.restart {
+        // People bring their own kind of restart; the update's is for whoever starts it else.
+        let people = self.scenario.world.restarter.as_ref();
+        let restart = match people.map_or(update.restart, |who| who.restart) {
             Restart::KeepFailed => "keeps failed members as they are",
             Restart::RetryFailed => "tries failed members again",
         };

@@ -68,8 +68,8 @@ pub struct StageStatus {
     /// Updates in flight.
     pub in_flight: u32,
     pub(super) phase: Phase,
-    /// Failures since the last restart (R-D1).
-    pub(super) failures: u32,
+    /// Failures since the last restart, which the threshold judges (R-D1).
+    pub failures: u32,
     /// A threshold was exceeded since the last restart.
     pub(super) failed: bool,
     /// A user skipped it (T9).
@@ -93,8 +93,9 @@ pub struct GroupStatus {
     pub failure_count: u32,
     /// Updates in flight.
     pub in_flight: u32,
+    /// Failures since the last restart, which the threshold judges (R-D1).
+    pub failures: u32,
     pub(super) phase: Phase,
-    pub(super) failures: u32,
     pub(super) failed: bool,
     pub(super) skipped: bool,
     /// A restart has reopened it: its next state is news, even if it is the old one.

@@ -92,11 +92,13 @@ impl<'s> World<'s> {
 
     /// Whether a replication draws no random number at all.
     pub fn is_deterministic(&self) -> bool {
-        let script = &self.scenario.script;
-        script.updates.is_some()
-            && self.train.is_none()
-            && self.approval_delay.is_none()
-            && self.restart_delay.is_none()
+        let DurationModel::Cluster(durations) = &self.scenario.world.durations;
+        let (shortest, longest) = durations.range();
+        let constant = shortest.to_bits() == longest.to_bits();
+        let no_failures = self.scenario.world.failures.is_none_or(|model| model.probability <= 0.0);
+        let updates = self.scenario.script.updates.is_some() || (constant && no_failures);
+        let people = self.approval_delay.is_none() && self.restart_delay.is_none();
+        updates && self.train.is_none() && people
     }
 
     pub(super) fn scripted(&self, number: u32) -> Event<'_> {

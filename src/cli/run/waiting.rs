@@ -90,13 +90,13 @@ impl Look<'_> {
             if self.scheduler.stage(id).state != State::Failed {
                 continue;
             }
-            let failures = words::count(self.scheduler.stage(id).failure_count, "failure");
+            let failures = words::count(self.scheduler.stage(id).failures, "failure");
             let allowed = stage.max_allowed_failures;
             why = format!(": {failures} in stage {}, which allows {allowed}", stage.name);
             let groups = stage.groups.clone().map(fleetsim::ids::GroupId);
             for id in groups.filter(|id| self.scheduler.group(*id).state == State::Failed) {
                 let (group, known) = (&plan.groups[id], self.scheduler.group(id));
-                let failures = words::count(known.failure_count, "failure");
+                let failures = words::count(known.failures, "failure");
                 let allowed = group.max_allowed_failures;
                 write!(why, "; {failures} in group {}, which allows {allowed}", group.name)
                     .expect("strings take all");
