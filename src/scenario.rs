@@ -6,6 +6,7 @@
 
 mod access;
 pub mod alone;
+mod changes;
 mod checks;
 mod distribution;
 mod files;
@@ -32,6 +33,7 @@ use crate::error::{Diagnostic, Place};
 use crate::fleet::Fleet;
 use crate::ids::{Column, MemberId, WindowId};
 use crate::scheduler::{NodeImageSelection, ServiceLimits, Strategy, Update};
+use crate::sim::campaign::Campaign;
 use crate::sim::model::WorldModel;
 use crate::sim::script::{Released, Script};
 use crate::time::{Span, Timestamp};
@@ -57,6 +59,8 @@ pub struct Scenario {
     pub update: Update,
     /// `strategies`, at least one.
     pub strategies: Vec<Strategy>,
+    /// `configurationChanges`
+    pub campaigns: Vec<Campaign>,
     /// `world`, with its defaults.
     pub world: WorldModel,
     /// `script`
@@ -231,7 +235,6 @@ fn read_root(root: &Field<'_>, loader: &Loader<'_>, seed: Option<u64>) -> Option
     let limits = map.own("serviceLimits").and_then(|field| field.word(&limits));
     let (seed, limits) = (seed.unwrap_or(1), limits.unwrap_or_default());
     map.not_yet("autoUpgradeProfiles", "auto-upgrade profiles");
-    map.not_yet("configurationChanges", "configuration changes");
 
     let script = map.get("script");
     let mut builder =
@@ -240,8 +243,13 @@ fn read_root(root: &Field<'_>, loader: &Loader<'_>, seed: Option<u64>) -> Option
         builder.read(&field, seed, limits, loader);
     }
     let update = update_of(&map, &mut builder);
+    let campaigns = changes::read(map.get("configurationChanges"), &builder.fleet, start);
     let strategies = map.get("strategies");
-    let (strategies, strategy_places) = strategy::read(strategies, limits, loader, root.at());
+    let (strategies, strategy_places) = if strategies.is_none() && map.get("update").is_none() {
+        strategy::nobody(root.at())
+    } else {
+        strategy::read(strategies, limits, loader, root.at())
+    };
     let (script, scripted_updates) = script::read(script, &mut builder, horizon);
     let world = world::read(map.get("world"), &script, loader);
     let checks = checks::read(map.get("checks"), &strategies);
@@ -266,6 +274,7 @@ fn read_root(root: &Field<'_>, loader: &Loader<'_>, seed: Option<u64>) -> Option
         fleet: builder.fleet,
         update,
         strategies,
+        campaigns,
         world,
         script,
         checks,
@@ -276,6 +285,9 @@ fn read_root(root: &Field<'_>, loader: &Loader<'_>, seed: Option<u64>) -> Option
 
 fn update_of(map: &Map<'_>, builder: &mut Builder<'_>) -> Option<Update> {
     let Some(field) = map.get("update") else {
+        if map.get("configurationChanges").is_some() && map.get("strategies").is_none() {
+            return Some(update::nothing());
+        }
         let others = ["autoUpgradeProfiles", "configurationChanges"];
         if others.iter().all(|key| map.spot(key).is_none()) {
             map.notes

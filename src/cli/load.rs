@@ -240,7 +240,9 @@ impl Loaded {
     /// What is doubtful: in the scenario's text, and in these plans.
     pub(crate) fn doubts(&self, experiment: &Experiment<'_>) -> Vec<Diagnostic> {
         let mut doubts = self.warnings.clone();
-        for plan in &experiment.plans {
+        // Without an update, nobody is to be in a group.
+        let plans = experiment.plans.iter().filter(|_| self.scenario.places.update.is_some());
+        for plan in plans {
             let strategies = &self.scenario.strategies;
             let strategy = strategies.iter().find(|strategy| strategy.name == plan.strategy);
             let place = strategy.and_then(|strategy| self.place_of(strategy));

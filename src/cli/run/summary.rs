@@ -244,7 +244,9 @@ impl<'a> Summary<'a> {
             let seen = metric.of(self.replication.outcome, horizon);
             if seen.censored { Value::Null } else { json!(seen.value) }
         };
-        Metric::columns().map(|metric| (metric.to_string(), value(metric))).collect()
+        Metric::columns_of(self.replication.scenario)
+            .map(|metric| (metric.to_string(), value(metric)))
+            .collect()
     }
 
     fn metrics_table(&self) -> Table {

@@ -79,6 +79,7 @@ fn number(bound: Bound) -> Value {
 const fn unit(unit: Unit) -> &'static str {
     match unit {
         Unit::Seconds => "seconds",
+        Unit::Hours => "hours",
         Unit::Count => "count",
         Unit::Share => "share",
     }
