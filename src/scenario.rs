@@ -245,7 +245,7 @@ fn read_root(root: &Field<'_>, loader: &Loader<'_>, seed: Option<u64>) -> Option
     let update = update_of(&map, &mut builder);
     let campaigns = changes::read(map.get("configurationChanges"), &builder.fleet, start);
     let strategies = map.get("strategies");
-    let (strategies, strategy_places) = if strategies.is_none() && map.get("update").is_none() {
+    let (strategies, strategy_places) = if has_only_changes(&map) {
         strategy::nobody(root.at())
     } else {
         strategy::read(strategies, limits, loader, root.at())
@@ -283,9 +283,20 @@ fn read_root(root: &Field<'_>, loader: &Loader<'_>, seed: Option<u64>) -> Option
     })
 }
 
+/// Whether a scenario is about configuration changes alone.
+fn has_only_changes(map: &Map<'_>) -> bool {
+    let is_list = |field: Field<'_>| match &field.node.value {
+        tree::Value::List(items) => !items.is_empty(),
+        _ => false,
+    };
+    let others = ["update", "strategies", "autoUpgradeProfiles"];
+    map.get("configurationChanges").is_some_and(is_list)
+        && others.iter().all(|key| map.get(key).is_none())
+}
+
 fn update_of(map: &Map<'_>, builder: &mut Builder<'_>) -> Option<Update> {
     let Some(field) = map.get("update") else {
-        if map.get("configurationChanges").is_some() && map.get("strategies").is_none() {
+        if has_only_changes(map) {
             return Some(update::nothing());
         }
         let others = ["autoUpgradeProfiles", "configurationChanges"];

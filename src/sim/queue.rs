@@ -104,7 +104,7 @@ impl Queue {
     pub(super) fn peek(&self) -> Option<(Timestamp, bool)> {
         let Reverse(entry) = self.heap.peek()?;
         let millis = i64::try_from(entry >> 80).expect("48 bits fit");
-        let ending = (entry >> 76) as u8 & 0xf <= NEWS;
+        let ending = (entry >> 76) & 0xf <= u128::from(NEWS);
         Some((self.start + Span::from_millis(millis), ending))
     }
 

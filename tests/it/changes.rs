@@ -7,10 +7,8 @@ use fleetsim::time::Span;
 
 /// Two members, reimages of 40 minutes, updates of 30; the rest is the test's.
 fn scenario(update: bool, changes: &str) -> String {
-    let update = match update {
-        true => "update: {managedClusterUpdate: {upgrade: {type: NodeImageOnly}}}\n",
-        false => "",
-    };
+    let run = "update: {managedClusterUpdate: {upgrade: {type: NodeImageOnly}}}\n";
+    let update = if update { run } else { "" };
     format!(
         r#"
 name: changes
@@ -21,7 +19,7 @@ fleet:
     - name: a
       region: westeurope
       labels: {{policy: allow}}
-      pools: &pools [{{name: p, nodeImageVersion: AKSUbuntu-2204gen2containerd-202602.13.0, count: 5}}]
+      pools: [{{name: p, nodeImageVersion: AKSUbuntu-2204gen2containerd-202602.13.0, count: 5}}]
     - name: b
       region: westeurope
       labels: {{policy: window}}
@@ -47,7 +45,6 @@ world: {{durations: {{model: cluster, update: 40m}}}}
 configurationChanges: [{changes}]
 "#
     )
-    .replace("&pools ", "")
 }
 
 fn read(text: &str) -> Scenario {
@@ -201,4 +198,9 @@ fn changes_that_are_none_are_refused_with_their_place() {
         assert!(said.contains(expected), "{change}: {said}");
         assert!(said.contains("changes.yaml:"), "{said}");
     }
+}
+
+#[test]
+fn a_scenario_without_update_and_without_changes_has_nothing_to_do() {
+    assert!(refused(&scenario(false, "")).contains("`update`"));
 }
