@@ -95,7 +95,7 @@ impl<'s> Experiment<'s> {
             }
         }
         if errors.is_empty() {
-            Ok(Self { scenario, world: World::new(scenario), plans })
+            Ok(Self { scenario, world: World::new(scenario.setting()), plans })
         } else {
             Err(errors)
         }

@@ -1,8 +1,8 @@
 //! The update-run scheduler: sans-IO, without clock and luck.
 //!
-//! [`Scheduler::handle`] takes one event and yields what the driver must do; [`Scheduler::next_wake`]
-//! says when it wants to be woken, and why. It knows only what events told it, so it drives real
-//! clusters and simulated ones alike.
+//! [`Scheduler::handle`] takes one event and yields what the driver must do;
+//! [`Scheduler::next_wake`] says when it wants to be woken, and why. It knows only what events told
+//! it, so it drives real clusters and simulated ones alike.
 //!
 //! # The contract, and the order within one instant (R-A1)
 //!

@@ -41,6 +41,7 @@ pub struct Simulation<'p> {
     changes: Ongoing,
     /// When members were done, in the order of time.
     done: Vec<Timestamp>,
+    path: delay::Path,
     /// Whether the scheduler's invariants are checked after every step.
     checked: bool,
     /// Whose updates the last step started, where it is checked.
@@ -103,6 +104,7 @@ impl<'p> Simulation<'p> {
             notices: Vec::new(),
             changes: Ongoing::default(),
             done: Vec::new(),
+            path: delay::Path::default(),
             checked: false,
             started: Vec::new(),
         }
@@ -122,7 +124,7 @@ impl<'p> Simulation<'p> {
         self.done.clear();
         self.truth.draw(self.world, replication, &mut self.scheduler);
         let start = self.world.start();
-        self.changes.reset(self.world.scenario, &mut self.queue);
+        self.changes.reset(self.world.setting, &mut self.queue);
         self.deliver(start, Happening::Start, watch);
         let (mut last, mut wakes) = (start, 0_u32);
         while !self.is_over() {
@@ -224,10 +226,10 @@ impl<'p> Simulation<'p> {
     }
 
     /// Where the makespan of the last replication went, from all its records.
-    pub fn delays(&self, records: &[Record], end: Timestamp) -> Delays {
+    pub fn delays(&mut self, records: &[Record], end: Timestamp) -> Delays {
         let arrived = |member| self.truth.targets_of(self.world, &self.scheduler, member);
         let busy = |member| self.changes.reimages_of(member).collect();
-        delay::split(&self.scheduler, records, &arrived, &busy, end)
+        delay::split(&self.scheduler, records, &arrived, &busy, end, &mut self.path)
     }
 
     /// The scheduler as the last replication left it.

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use fleetsim::error::Diagnostic;
 use fleetsim::experiment::Experiment;
 use fleetsim::ids::MemberId;
-use fleetsim::scenario::Scenario;
+use fleetsim::scenario::{Scenario, lints};
 use fleetsim::scheduler::{Plan, Strategy};
 use fleetsim::sim::World;
 
@@ -208,7 +208,7 @@ impl Loaded {
             self.add(strategy, found, &mut errors);
         }
         if errors.is_empty() {
-            Ok(Experiment { scenario, world: World::new(scenario), plans })
+            Ok(Experiment { scenario, world: World::new(scenario.setting()), plans })
         } else {
             Err(errors)
         }
@@ -237,20 +237,15 @@ impl Loaded {
         places.strategies.get(position).map(|found| places.place(found.at))
     }
 
-    /// What is doubtful: in the scenario's text, and in these plans.
+    /// What is doubtful in the scenario's text and about these plans, in the order of places.
     pub(crate) fn doubts(&self, experiment: &Experiment<'_>) -> Vec<Diagnostic> {
-        let mut doubts = self.warnings.clone();
-        // Without an update, nobody is to be in a group.
-        let plans = experiment.plans.iter().filter(|_| self.scenario.places.update.is_some());
-        for plan in plans {
-            let strategies = &self.scenario.strategies;
-            let strategy = strategies.iter().find(|strategy| strategy.name == plan.strategy);
-            let place = strategy.and_then(|strategy| self.place_of(strategy));
-            doubts.extend(left_out(plan).map(|doubt| match place {
-                Some(place) => self.source.as_named(doubt.at(place)),
-                None => doubt,
-            }));
-        }
+        let found = lints::lint(&self.scenario, &experiment.plans);
+        let found = found.into_iter().map(|doubt| self.source.as_named(doubt));
+        let mut doubts: Vec<Diagnostic> = self.warnings.iter().cloned().chain(found).collect();
+        doubts.sort_by_cached_key(|doubt| {
+            let place = doubt.place.as_ref();
+            place.map(|at| (at.file != self.source.name, at.file.clone(), at.line, at.column))
+        });
         doubts
     }
 }
@@ -264,19 +259,4 @@ fn selected<'p>(plan: &'p Plan<'_>) -> impl Iterator<Item = MemberId> + 'p {
 pub(crate) fn in_no_group<'p>(plan: &'p Plan<'_>) -> impl Iterator<Item = &'p str> {
     let members = plan.fleet.members.iter_with_ids();
     members.filter(|(id, _)| plan.places[*id].is_none()).map(|(_, member)| member.name.as_str())
-}
-
-/// The warning of S7.
-fn left_out(plan: &Plan<'_>) -> Option<Diagnostic> {
-    let names: Vec<&str> = in_no_group(plan).collect();
-    if names.is_empty() {
-        return None;
-    }
-    let (count, all, strategy) = (names.len(), plan.fleet.members.len(), plan.strategy);
-    let verb = if count == 1 { "is" } else { "are" };
-    let message = format!(
-        "strategy `{strategy}`: {count} of {all} members {verb} in no group and not updated: {}",
-        super::words::names(names.into_iter(), 10)
-    );
-    Some(Diagnostic::warning("S7", message).hint("add a group for them, or widen a selector"))
 }

@@ -24,7 +24,7 @@ Examples:
   fleetsim validate window.json             # maintenance configurations alone
   az fleet updatestrategy show … | fleetsim validate -
 
-Warnings do not change the exit code; errors make it 2.";
+Warnings do not change the exit code, unless --strict makes errors of them; errors make it 2.";
 
 /// Options of `validate`.
 #[derive(Debug, Args)]
@@ -36,6 +36,9 @@ pub(crate) struct Options {
     /// Where the openings of a bare maintenance configuration are counted from [default: now]
     #[arg(long, value_name = "INSTANT")]
     from: Option<Timestamp>,
+    /// Take warnings for errors
+    #[arg(long)]
+    strict: bool,
 }
 
 /// What was found out about one file.
@@ -57,6 +60,11 @@ pub(crate) fn run(options: &Options, console: &Console) -> Result<Exit, Failure>
             return Err(error.hint("name it once").into());
         }
         reports.push(report(file, options.from));
+    }
+    if options.strict {
+        for doubt in reports.iter_mut().flat_map(|report| &mut report.found) {
+            doubt.severity = Severity::Error;
+        }
     }
     match console.format {
         Format::Json => {
@@ -205,6 +213,7 @@ fn diagnostic_json(diagnostic: &Diagnostic) -> Value {
         "line": place.map(|place| place.line),
         "column": place.map(|place| place.column),
         "hint": diagnostic.hint,
+        "members": diagnostic.members,
     })
 }
 

@@ -300,8 +300,8 @@ fn legend(summary: &Summary) -> Vec<String> {
         lines.push("p50: half of the replications need no longer; p95: 95 % of them".to_owned());
     }
     lines.push(
-        "makespan: from the start until the run has ended; 90 % done: until 90 % of the members are \
-         at the target"
+        "makespan: from the start until the run has ended; 90 % done: until 90 % of the members \
+         are at the target"
             .to_owned(),
     );
     let means = if scripted { "members" } else { "members, on average," };

@@ -109,6 +109,7 @@ pub(super) fn nobody(whole: Spot) -> (Vec<Strategy>, Vec<StrategyPlaces>) {
         max_concurrency: None,
         max_allowed_failures: None,
         wait: None,
+        before_gates: None,
         after_gates: None,
         groups: vec![],
     };
@@ -225,6 +226,7 @@ fn stage(
         max_concurrency: map.spot("maxConcurrency"),
         max_allowed_failures: map.spot("maxAllowedFailures"),
         wait: map.spot("afterStageWaitInSeconds"),
+        before_gates: map.spot("beforeGates"),
         after_gates: map.spot("afterGates"),
         groups: vec![],
     };
@@ -289,6 +291,8 @@ fn group(field: &Field<'_>, names: &mut Names) -> Option<(Group, GroupPlaces)> {
         at: field.at(),
         max_concurrency: map.spot("maxConcurrency"),
         max_allowed_failures: map.spot("maxAllowedFailures"),
+        before_gates: map.spot("beforeGates"),
+        after_gates: map.spot("afterGates"),
     };
     let group = Group {
         name,

@@ -82,6 +82,7 @@ pub struct StageStatus {
 
 /// What a group has come to.
 #[derive(Debug, Clone, Copy)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an event of the group's own")]
 pub struct GroupStatus {
     /// Its state.
     pub state: State,

@@ -111,7 +111,7 @@ impl NodeKind {
             (Self::Stage | Self::Group, S::Stopping) => {
                 &[S::Stopped, S::Failed, S::Completed, S::Skipped]
             }
-            // Reopened by a restart; what a trial or a stop at that very instant brings comes first.
+            // Reopened by a restart; what a trial or a stop at that instant brings comes first.
             (Self::Stage | Self::Group, S::Stopped) => {
                 &[S::Running, S::Pending, S::Stopping, S::Failed, S::Completed, S::Skipped]
             }

@@ -9,9 +9,9 @@ use crate::bits::Bits;
 use crate::calendar::{Date, UtcOffset, Weekday, Window};
 use crate::fleet::{Member, NodeDisruptionPolicy, OsType, regions};
 use crate::ids::MemberId;
-use crate::scenario::Scenario;
 use crate::scheduler::disruption::{Change, Decision, Operation, Scope};
 use crate::scheduler::{Event, Log, Scheduler, State};
+use crate::sim::model::Setting;
 use crate::sim::queue::{Happening, Queue};
 use crate::sim::world::World;
 use crate::time::{Span, Timestamp};
@@ -114,19 +114,19 @@ pub(super) struct Ongoing {
 
 impl Ongoing {
     /// Asks for nothing yet, and puts the first request of each member into the queue.
-    pub(super) fn reset(&mut self, scenario: &Scenario, queue: &mut Queue) {
-        if scenario.campaigns.is_empty() {
+    pub(super) fn reset(&mut self, setting: Setting<'_>, queue: &mut Queue) {
+        if setting.campaigns.is_empty() {
             return;
         }
-        self.busy.reset(scenario.fleet.members.len());
+        self.busy.reset(setting.fleet.members.len());
         self.waiting.clear();
         self.reimages.clear();
         self.queued = 0;
         self.outcome = Changes::default();
-        for (number, campaign) in (0..).zip(&scenario.campaigns) {
+        for (number, campaign) in (0..).zip(setting.campaigns) {
             for (member, after) in &campaign.asked {
                 self.outcome.wanted += 1;
-                self.push(queue, scenario.start + *after, *member, number);
+                self.push(queue, setting.start + *after, *member, number);
             }
         }
     }
@@ -151,15 +151,15 @@ impl Ongoing {
         queue: &mut Queue,
         log: &mut impl Log,
     ) {
-        let scenario = world.scenario;
-        let campaign = &scenario.campaigns[usize::from(number)];
-        let member = &scenario.fleet.members[id];
+        let setting = world.setting;
+        let campaign = &setting.campaigns[usize::from(number)];
+        let member = &setting.fleet.members[id];
         if self.busy.contains(id.0) || scheduler.member(id).state == State::Running {
             self.waiting.push((id, number));
             return;
         }
         let change = campaign.change();
-        let window = member.node_os_window.map(|window| &scenario.fleet.windows[window]);
+        let window = member.node_os_window.map(|window| &setting.fleet.windows[window]);
         let mut verdict = change.judge(member.node_disruption_policy, window, now);
         if verdict.decision() == Decision::Refused {
             self.outcome.refused_calls += 1;
@@ -178,7 +178,7 @@ impl Ongoing {
         }
         assert!(verdict.decision() != Decision::Refused, "Allow refuses nothing");
         if !change.reimages() || campaign.nodes_of(member) == 0 {
-            self.outcome.done.push((now - scenario.start).as_millis());
+            self.outcome.done.push((now - setting.start).as_millis());
             return;
         }
         let takes = world.reimage(replication, number, id);
@@ -187,7 +187,7 @@ impl Ongoing {
         self.queued += 1;
         queue.push(now + takes, Happening::ChangeEnds(id, number));
         self.reimages.push((id, now, now + takes));
-        let region = &scenario.fleet.regions[member.region];
+        let region = &setting.fleet.regions[member.region];
         let clock = regions::find(region).map_or(UtcOffset::UTC, |region| region.january);
         self.charge(window, clock, now, now + takes);
         let outputs = scheduler.handle(now, Event::Busy(id, true), log);

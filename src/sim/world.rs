@@ -6,7 +6,6 @@ use crate::bits::Bits;
 use crate::fleet::{NodeImage, PoolImage, support};
 use crate::ids::{Column, GateId, MemberId, RegionId};
 use crate::quantiles::Quantiles;
-use crate::scenario::Scenario;
 use crate::scheduler::{
     Action, Event, FailureCode, GateKind, GatePath, NodeImageSelection, Plan, Released, Scheduler,
     Support,
@@ -14,7 +13,7 @@ use crate::scheduler::{
 use crate::sim::Notice;
 use crate::sim::delay::Targets;
 use crate::sim::draw::{Luck, Purpose, happens};
-use crate::sim::model::{DurationModel, FailureModel, ReleaseModel};
+use crate::sim::model::{DurationModel, FailureModel, ReleaseModel, Setting};
 use crate::sim::queue::{Happening, Queue};
 use crate::sim::releases::{Arrivals, Train, families_of};
 use crate::sim::script::{ScriptedUpdate, ScriptedUpdates, ScriptedVerb};
@@ -26,7 +25,7 @@ const SHORTEST_UPDATE: i64 = Span::SECOND.as_millis();
 /// Everything about a scenario that all replications and strategies share, compiled for the loop.
 #[derive(Debug)]
 pub struct World<'s> {
-    pub(super) scenario: &'s Scenario,
+    pub(super) setting: Setting<'s>,
     luck: Luck,
     durations: Quantiles,
     train: Option<Train>,
@@ -55,34 +54,34 @@ enum Step<'s> {
 }
 
 impl<'s> World<'s> {
-    /// Compiles a scenario's world.
-    pub fn new(scenario: &'s Scenario) -> Self {
-        let DurationModel::Cluster(durations) = &scenario.world.durations;
-        let train = (scenario.script.releases.is_none()
-            && scenario.world.releases == ReleaseModel::Train)
+    /// Compiles the world of a setting.
+    pub fn new(setting: Setting<'s>) -> Self {
+        let DurationModel::Cluster(durations) = &setting.world.durations;
+        let train = (setting.script.releases.is_none()
+            && setting.world.releases == ReleaseModel::Train)
             .then(|| {
-                let families = families_of(&scenario.fleet);
-                let end = scenario.start + scenario.horizon;
-                Train::new(&families, &scenario.fleet.regions, scenario.start, end)
+                let families = families_of(setting.fleet);
+                let end = setting.start + setting.horizon;
+                Train::new(&families, &setting.fleet.regions, setting.start, end)
             });
-        let world = &scenario.world;
+        let world = &setting.world;
         Self {
-            scenario,
-            luck: Luck::new(scenario.seed),
+            setting,
+            luck: Luck::new(setting.seed),
             durations: Quantiles::new(durations),
             train,
-            arrivals: scripted_arrivals(scenario),
-            actions: scripted_actions(scenario),
-            codes: failure_codes(scenario.script.updates.as_ref()),
+            arrivals: scripted_arrivals(setting),
+            actions: scripted_actions(setting),
+            codes: failure_codes(setting.script.updates.as_ref()),
             approval_delay: world.approvers.as_ref().map(|people| Quantiles::new(&people.delay)),
             restart_delay: world.restarter.as_ref().map(|people| Quantiles::new(&people.after)),
-            support: support_of(scenario),
+            support: support_of(setting),
         }
     }
 
     /// Where the clock begins.
     pub fn start(&self) -> Timestamp {
-        self.scenario.start
+        self.setting.start
     }
 
     /// The texts of failure codes.
@@ -92,12 +91,12 @@ impl<'s> World<'s> {
 
     /// Whether a replication draws no random number at all.
     pub fn is_deterministic(&self) -> bool {
-        let DurationModel::Cluster(durations) = &self.scenario.world.durations;
+        let DurationModel::Cluster(durations) = &self.setting.world.durations;
         let (shortest, longest) = durations.range();
         let constant = shortest.to_bits() == longest.to_bits();
-        let no_failures = self.scenario.world.failures.is_none_or(|model| model.probability <= 0.0);
-        let changes = constant || self.scenario.campaigns.is_empty();
-        let updates = self.scenario.script.updates.is_some() || (constant && no_failures);
+        let no_failures = self.setting.world.failures.is_none_or(|model| model.probability <= 0.0);
+        let changes = constant || self.setting.campaigns.is_empty();
+        let updates = self.setting.script.updates.is_some() || (constant && no_failures);
         let people = self.approval_delay.is_none() && self.restart_delay.is_none();
         updates && changes && self.train.is_none() && people
     }
@@ -116,7 +115,7 @@ impl<'s> World<'s> {
     }
 
     pub(super) fn restart(&self) -> Event<'_> {
-        Event::Act(Action::Start(self.scenario.world.restarter.as_ref().map(|who| who.restart)))
+        Event::Act(Action::Start(self.setting.world.restarter.as_ref().map(|who| who.restart)))
     }
 
     /// What was asked, for the line that says that it was refused.
@@ -150,10 +149,10 @@ impl fmt::Display for Described<'_> {
     }
 }
 
-fn scripted_arrivals(scenario: &Scenario) -> Vec<(Timestamp, Released, RegionId)> {
+fn scripted_arrivals(setting: Setting<'_>) -> Vec<(Timestamp, Released, RegionId)> {
     let mut arrivals = Vec::new();
-    for release in scenario.script.releases.iter().flatten() {
-        for region in scenario.fleet.regions.ids() {
+    for release in setting.script.releases.iter().flatten() {
+        for region in setting.fleet.regions.ids() {
             let named = release.regions.iter().find(|(name, _)| *name == region);
             let at = named.map(|(_, at)| *at).or(release.everywhere_else);
             arrivals.extend(at.map(|at| (at, release.what, region)));
@@ -163,10 +162,10 @@ fn scripted_arrivals(scenario: &Scenario) -> Vec<(Timestamp, Released, RegionId)
     arrivals
 }
 
-fn scripted_actions(scenario: &Scenario) -> Vec<ScriptedStep<'_>> {
+fn scripted_actions(setting: Setting<'_>) -> Vec<ScriptedStep<'_>> {
     let mut steps = Vec::new();
-    for action in scenario.script.actions.iter().flatten() {
-        let at = scenario.start + action.at;
+    for action in setting.script.actions.iter().flatten() {
+        let at = setting.start + action.at;
         let mut push = |step| steps.push(ScriptedStep { at, step });
         match &action.action {
             ScriptedVerb::Approve(path) => push(Step::Act(Action::Approve(path))),
@@ -203,11 +202,11 @@ fn failure_codes(updates: Option<&ScriptedUpdates>) -> Vec<String> {
 }
 
 /// Until when the update's Kubernetes version is supported (R-I12): the script outranks the table.
-fn support_of(scenario: &Scenario) -> Support {
-    let Some(target) = scenario.update.upgrade.kubernetes_version() else {
+fn support_of(setting: Setting<'_>) -> Support {
+    let Some(target) = setting.update.upgrade.kubernetes_version() else {
         return Support::default();
     };
-    let scripted = scenario
+    let scripted = setting
         .script
         .releases
         .iter()
@@ -286,10 +285,10 @@ impl Truth {
             self.next_arrival += 1;
         }
         if let (None, Some(version)) =
-            (&world.scenario.script.releases, world.scenario.update.upgrade.kubernetes_version())
+            (&world.setting.script.releases, world.setting.update.upgrade.kubernetes_version())
         {
             // The train carries node images only: a Kubernetes version is everywhere.
-            for region in world.scenario.fleet.regions.ids() {
+            for region in world.setting.fleet.regions.ids() {
                 scheduler.observe_release(Released::Kubernetes(version), region, world.start());
             }
         }
@@ -299,20 +298,20 @@ impl Truth {
     }
 
     fn draw_updates(&mut self, world: &World<'_>) {
-        let scenario = world.scenario;
-        if scenario.script.updates.is_some() {
+        let setting = world.setting;
+        if setting.script.updates.is_some() {
             return;
         }
-        let members = scenario.fleet.members.len();
+        let members = setting.fleet.members.len();
         self.first_durations.refill(members, 0);
         self.first_failures.reset(members);
         let durations = world.luck.sequence(self.replication, Purpose::Duration, 0);
         for (takes, bits) in self.first_durations.iter_mut().zip(durations) {
             *takes = world.durations.millis(bits, SHORTEST_UPDATE);
         }
-        if let Some(FailureModel { probability, .. }) = scenario.world.failures {
+        if let Some(FailureModel { probability, .. }) = setting.world.failures {
             let failures = world.luck.sequence(self.replication, Purpose::Failure, 0);
-            for (member, bits) in scenario.fleet.members.ids().zip(failures) {
+            for (member, bits) in setting.fleet.members.ids().zip(failures) {
                 if happens(bits, probability) {
                     self.first_failures.insert(member.0);
                 }
@@ -322,7 +321,7 @@ impl Truth {
 
     /// Pools that are some versions behind their region get the version that this means here.
     fn place_pools(&self, world: &World<'_>, scheduler: &mut Scheduler<'_>) {
-        for (id, member) in world.scenario.fleet.members.iter_with_ids() {
+        for (id, member) in world.setting.fleet.members.iter_with_ids() {
             for (index, pool) in member.pools.iter().enumerate() {
                 let PoolImage::Behind { family, versions } = pool.image else { continue };
                 let (region, start) = (member.region, world.start());
@@ -388,7 +387,7 @@ impl Truth {
         id: MemberId,
         now: Timestamp,
     ) {
-        let fleet = &world.scenario.fleet;
+        let fleet = world.setting.fleet;
         let member = &fleet.members[id];
         if let Some(window) = Plan::window_of(scheduler.plan().update, member) {
             assert!(fleet.windows[window].open_at(now), "{} starts outside", member.name);
@@ -410,7 +409,7 @@ impl Truth {
         scheduler: &Scheduler<'_>,
         member: MemberId,
     ) -> Targets {
-        let (plan, facts) = (scheduler.plan(), &world.scenario.fleet.members[member]);
+        let (plan, facts) = (scheduler.plan(), &world.setting.fleet.members[member]);
         let arrives = |what: Released| {
             let mut all = (0..).map_while(|number| self.arrival(world, number));
             let found =
@@ -446,7 +445,7 @@ impl Truth {
         member: MemberId,
         attempt: u16,
     ) -> (Span, Option<FailureCode>) {
-        if let Some(script) = &world.scenario.script.updates {
+        if let Some(script) = &world.setting.script.updates {
             let ScriptedUpdate { takes, fails } = script.attempt(member, attempt);
             let code = fails.as_ref().map(|text| {
                 let number = world.codes.iter().position(|code| code == text);
@@ -470,7 +469,7 @@ impl Truth {
     /// Whether the failures of a member are transient: the next attempt succeeds (W6).
     fn clears(&self, world: &World<'_>, index: u32) -> bool {
         let bits = self.luck.at(self.replication, Purpose::FailureKind, 0, index);
-        world.scenario.world.failures.is_some_and(|model| happens(bits, model.transient))
+        world.setting.world.failures.is_some_and(|model| happens(bits, model.transient))
     }
 
     pub(super) fn approval(&self, gate: GateId) -> Event<'_> {
@@ -486,7 +485,7 @@ impl Truth {
         notice: Notice,
         queue: &mut Queue,
     ) {
-        let people = &world.scenario.world;
+        let people = &world.setting.world;
         match notice {
             Notice::GatePending(gate) => {
                 if let (Some(who), Some(delay)) = (&people.approvers, &world.approval_delay)

@@ -3,12 +3,20 @@
 
 mod broken;
 mod changes;
+mod check;
 mod cli;
+mod closed_forms;
 mod conformance;
+mod coupling;
+mod determinism;
 mod disruption;
+mod experiments;
 mod garble;
 mod inputs;
+mod lints;
 mod product;
 mod reading;
 mod reference;
 mod swarm;
+mod tables;
+mod tidy;

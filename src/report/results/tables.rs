@@ -105,7 +105,7 @@ pub(super) fn can_be_censored(metric: Metric) -> bool {
 }
 
 /// A value as files show it: durations to the millisecond.
-pub(super) fn number(value: f64, unit: Unit) -> f64 {
+pub(in crate::report) fn number(value: f64, unit: Unit) -> f64 {
     match unit {
         // Adding 0 turns −0 into 0.
         Unit::Seconds => (value * 1_000.0).round() / 1_000.0 + 0.0,
