@@ -8,7 +8,7 @@ pub mod checks;
 pub mod drift;
 mod metric;
 
-pub use metric::{Metric, Unit};
+pub use metric::{ChangeMetric, Metric, Unit};
 
 use std::cell::Cell;
 use std::collections::BTreeMap;

@@ -1,6 +1,7 @@
 //! What people get to see of an experiment: events, files, charts and pages.
 
 pub mod baseline;
+pub mod changes;
 pub mod chart;
 pub mod checks;
 pub mod events;

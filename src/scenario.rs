@@ -6,6 +6,7 @@
 
 mod access;
 pub mod alone;
+mod changes;
 mod checks;
 mod distribution;
 mod files;
@@ -34,6 +35,7 @@ use crate::error::{Diagnostic, Place};
 use crate::fleet::Fleet;
 use crate::ids::{Column, MemberId, WindowId};
 use crate::scheduler::{NodeImageSelection, ServiceLimits, Strategy, Update};
+use crate::sim::campaign::Campaign;
 use crate::sim::model::{Setting, WorldModel};
 use crate::sim::script::{Released, Script};
 use crate::time::{Span, Timestamp};
@@ -59,6 +61,8 @@ pub struct Scenario {
     pub update: Update,
     /// `strategies`, at least one.
     pub strategies: Vec<Strategy>,
+    /// `configurationChanges`
+    pub campaigns: Vec<Campaign>,
     /// `world`, with its defaults.
     pub world: WorldModel,
     /// `script`
@@ -195,6 +199,7 @@ impl Scenario {
             update: &self.update,
             world: &self.world,
             script: &self.script,
+            campaigns: &self.campaigns,
         }
     }
 
@@ -251,7 +256,6 @@ fn read_root(root: &Field<'_>, loader: &Loader<'_>, seed: Option<u64>) -> Option
     let limits = map.own("serviceLimits").and_then(|field| field.word(&limits));
     let (seed, limits) = (seed.unwrap_or(1), limits.unwrap_or_default());
     map.not_yet("autoUpgradeProfiles", "auto-upgrade profiles");
-    map.not_yet("configurationChanges", "configuration changes");
 
     let script = map.get("script");
     let mut builder =
@@ -260,8 +264,13 @@ fn read_root(root: &Field<'_>, loader: &Loader<'_>, seed: Option<u64>) -> Option
         builder.read(&field, seed, limits, loader);
     }
     let update = update_of(&map, &mut builder);
+    let campaigns = changes::read(map.get("configurationChanges"), &builder.fleet, start);
     let strategies = map.get("strategies");
-    let (strategies, strategy_places) = strategy::read(strategies, limits, loader, root.at());
+    let (strategies, strategy_places) = if has_only_changes(&map) {
+        strategy::nobody(root.at())
+    } else {
+        strategy::read(strategies, limits, loader, root.at())
+    };
     let (script, scripted_updates) = script::read(script, &mut builder, horizon);
     let world = world::read(map.get("world"), &script, loader);
     let checks = checks::read(map.get("checks"), &strategies);
@@ -287,6 +296,7 @@ fn read_root(root: &Field<'_>, loader: &Loader<'_>, seed: Option<u64>) -> Option
         fleet: builder.fleet,
         update,
         strategies,
+        campaigns,
         world,
         script,
         checks,
@@ -295,8 +305,22 @@ fn read_root(root: &Field<'_>, loader: &Loader<'_>, seed: Option<u64>) -> Option
     })
 }
 
+/// Whether a scenario is about configuration changes alone.
+fn has_only_changes(map: &Map<'_>) -> bool {
+    let is_list = |field: Field<'_>| match &field.node.value {
+        tree::Value::List(items) => !items.is_empty(),
+        _ => false,
+    };
+    let others = ["update", "strategies", "autoUpgradeProfiles"];
+    map.get("configurationChanges").is_some_and(is_list)
+        && others.iter().all(|key| map.get(key).is_none())
+}
+
 fn update_of(map: &Map<'_>, builder: &mut Builder<'_>) -> Option<Update> {
     let Some(field) = map.get("update") else {
+        if has_only_changes(map) {
+            return Some(update::nothing());
+        }
         let others = ["autoUpgradeProfiles", "configurationChanges"];
         if others.iter().all(|key| map.spot(key).is_none()) {
             map.notes

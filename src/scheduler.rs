@@ -72,6 +72,9 @@ pub enum Event<'a> {
     Arrived(Released, RegionId),
     /// A pool has joined a member.
     PoolAdded(MemberId, &'a Pool, ImageVersion),
+    /// Another run or a change begins (`true`) or ends its work on a member: until it ends, the
+    /// member is not updated (R-B7, condition 0). Must not begin while the member is updated.
+    Busy(MemberId, bool),
     /// Somebody asks something of the run.
     Act(Action<'a>),
     /// Nothing more happens at this instant, and `next_wake` has come.

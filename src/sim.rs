@@ -4,6 +4,7 @@
 //! may come next in `queue`; the luck is drawn in [`draw`] before the loop begins, the real
 //! scheduler decides, and [`outcome`] says what it came to.
 
+pub mod campaign;
 mod delay;
 pub mod draw;
 pub mod model;
@@ -14,11 +15,13 @@ pub mod releases;
 pub mod script;
 pub mod world;
 
+pub use campaign::Changes;
 pub use delay::{DelayCause, Delays};
 pub use outcome::{End, Outcome};
 pub use world::World;
 
 use crate::scheduler::{Event, Log, Node, Output, Plan, Reason, Record, Refusal, Scheduler, State};
+use crate::sim::campaign::Ongoing;
 use crate::sim::queue::{Happening, Queue};
 use crate::sim::world::Truth;
 use crate::time::Timestamp;
@@ -35,6 +38,7 @@ pub struct Simulation<'p> {
     truth: Truth,
     queue: Queue,
     notices: Vec<Notice>,
+    changes: Ongoing,
     /// When members were done, in the order of time.
     done: Vec<Timestamp>,
     path: delay::Path,
@@ -98,6 +102,7 @@ impl<'p> Simulation<'p> {
             truth: Truth::new(world, plan),
             queue: Queue::default(),
             notices: Vec::new(),
+            changes: Ongoing::default(),
             done: Vec::new(),
             path: delay::Path::default(),
             checked: false,
@@ -119,6 +124,7 @@ impl<'p> Simulation<'p> {
         self.done.clear();
         self.truth.draw(self.world, replication, &mut self.scheduler);
         let start = self.world.start();
+        self.changes.reset(self.world.setting, &mut self.queue);
         self.deliver(start, Happening::Start, watch);
         let (mut last, mut wakes) = (start, 0_u32);
         while !self.is_over() {
@@ -145,7 +151,8 @@ impl<'p> Simulation<'p> {
                 }
             }
         }
-        Outcome::of(&self.scheduler, &self.done, start, end)
+        let changes = self.changes.outcome.clone();
+        Outcome { changes, ..Outcome::of(&self.scheduler, &self.done, start, end) }
     }
 
     /// Hands one happening to the scheduler and carries out what it asks for.
@@ -159,6 +166,9 @@ impl<'p> Simulation<'p> {
             Happening::Scripted(number) => self.world.scripted(number),
             Happening::Approval(gate) => self.truth.approval(gate),
             Happening::Restart => self.world.restart(),
+            Happening::ChangeAsked(..) | Happening::ChangeEnds(..) => {
+                return self.change(now, happening, watch);
+            }
         };
         let (notices, done) = (&mut self.notices, &mut self.done);
         let mut told = Told { watch: &mut *watch, notices, done };
@@ -177,8 +187,29 @@ impl<'p> Simulation<'p> {
                 }
             }
         }
+        if let Happening::UpdateEnds(member, _) = happening {
+            self.changes.freed(now, member, &mut self.queue);
+        }
         while let Some(notice) = self.notices.pop() {
             self.truth.react(self.world, now, notice, &mut self.queue);
+        }
+    }
+
+    /// A configuration change is asked for, or ends.
+    fn change(&mut self, now: Timestamp, happening: Happening, log: &mut impl Log) {
+        self.changes.queued -= 1;
+        let (changes, queue) = (&mut self.changes, &mut self.queue);
+        match happening {
+            Happening::ChangeAsked(member, campaign) => {
+                let asked = (member, campaign);
+                let draws = (self.world, self.truth.replication());
+                changes.ask(now, asked, draws, &mut self.scheduler, queue, log);
+            }
+            Happening::ChangeEnds(member, _) => {
+                changes.end(now, member, self.world.start(), &mut self.scheduler, log);
+                changes.freed(now, member, queue);
+            }
+            _ => unreachable!("{happening:?} is no change"),
         }
     }
 
@@ -191,13 +222,14 @@ impl<'p> Simulation<'p> {
             State::Stopped | State::Failed => idle(),
             State::Skipped | State::Completed => true,
         };
-        over && self.truth.is_script_done(self.world)
+        over && self.truth.is_script_done(self.world) && self.changes.is_over()
     }
 
     /// Where the makespan of the last replication went, from all its records.
     pub fn delays(&mut self, records: &[Record], end: Timestamp) -> Delays {
         let arrived = |member| self.truth.targets_of(self.world, &self.scheduler, member);
-        delay::split(&self.scheduler, records, &arrived, end, &mut self.path)
+        let busy = |member| self.changes.reimages_of(member).collect();
+        delay::split(&self.scheduler, records, &arrived, &busy, end, &mut self.path)
     }
 
     /// The scheduler as the last replication left it.

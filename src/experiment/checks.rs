@@ -96,7 +96,7 @@ fn understood<'s>(
     check: &'s Check,
     scenario: &'s Scenario,
 ) -> Result<Vec<Question<'s>>, Diagnostic> {
-    let measure = measure(check)?;
+    let measure = measure(check, scenario)?;
     let statistic = statistic(check, measure)?;
     let reference = match &check.bound {
         scenario::Bound::LessThan(name) => Some(name.as_str()),
@@ -117,9 +117,16 @@ fn understood<'s>(
     Ok(questions)
 }
 
-fn measure(check: &Check) -> Result<Measure, Diagnostic> {
+fn measure(check: &Check, scenario: &Scenario) -> Result<Measure, Diagnostic> {
     if let Some(by) = check.by {
         return Ok(Measure::CompletedBy(by));
+    }
+    if let (Ok(Metric::Change(metric)), true) =
+        (check.metric.parse(), scenario.campaigns.is_empty())
+    {
+        let message = format!("`{metric}` is measured of configuration changes; there are none");
+        return Err(Diagnostic::error("unknown-metric", message)
+            .hint("write `configurationChanges`, or check another metric"));
     }
     check.metric.parse().map(Measure::Metric).map_err(|_: String| {
         let message =

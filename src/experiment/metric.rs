@@ -3,7 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::sim::{DelayCause, End, Outcome};
+use crate::scenario::Scenario;
+use crate::sim::{Changes, DelayCause, End, Outcome};
 use crate::stats::Observation;
 use crate::time::Span;
 
@@ -30,8 +31,98 @@ pub enum Metric {
     Restarts,
     /// Where the makespan went, along the critical path.
     Delay(DelayCause),
+    /// What the configuration changes came to.
+    Change(ChangeMetric),
     /// Whether the replication ended like this: 0 or 1.
     Outcome(End),
+}
+
+/// A metric of configuration changes; columns only where the scenario has some.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ChangeMetric {
+    /// Until this share of the changes, in percent, is done.
+    TimeTo(u8),
+    /// Changes that were done.
+    Done,
+    /// Changes that were not done by the horizon.
+    NeverDone,
+    /// Requests that a node disruption policy refused.
+    RefusedCalls,
+    /// Policies that were set to Allow for the time of one request.
+    PolicyChanges,
+    /// Nodes that were reimaged.
+    ReimagedNodes,
+    /// Nodes whose ephemeral data was lost (N7).
+    EphemeralDataLosses,
+    /// Reimaging time inside the members' windows.
+    InWindow,
+    /// Reimaging time outside of them.
+    OutsideWindow,
+    /// Reimaging time in working hours.
+    Business,
+}
+
+impl ChangeMetric {
+    /// All of them, in the order of the columns.
+    pub const ALL: [Self; 12] = [
+        Self::TimeTo(50),
+        Self::TimeTo(90),
+        Self::TimeTo(100),
+        Self::Done,
+        Self::NeverDone,
+        Self::RefusedCalls,
+        Self::PolicyChanges,
+        Self::ReimagedNodes,
+        Self::EphemeralDataLosses,
+        Self::InWindow,
+        Self::OutsideWindow,
+        Self::Business,
+    ];
+
+    const fn unit(self) -> Unit {
+        match self {
+            Self::TimeTo(_) => Unit::Seconds,
+            Self::InWindow | Self::OutsideWindow | Self::Business => Unit::Hours,
+            Self::Done | Self::NeverDone | Self::RefusedCalls | Self::PolicyChanges => Unit::Count,
+            Self::ReimagedNodes | Self::EphemeralDataLosses => Unit::Count,
+        }
+    }
+
+    fn of(self, changes: &Changes, horizon: Span) -> Observation {
+        let count = |n: u32| Observation::exact(f64::from(n));
+        let hours = |span: Span| Observation::exact(span.as_secs_f64() / 3_600.0);
+        match self {
+            Self::TimeTo(percent) => match changes.time_to(u32::from(percent)) {
+                Some(span) => Observation::exact(span.as_secs_f64()),
+                None => Observation::beyond(horizon.as_secs_f64()),
+            },
+            Self::Done => count(changes.wanted - changes.never_done()),
+            Self::NeverDone => count(changes.never_done()),
+            Self::RefusedCalls => count(changes.refused_calls),
+            Self::PolicyChanges => count(changes.policy_changes),
+            Self::ReimagedNodes | Self::EphemeralDataLosses => count(changes.reimaged_nodes),
+            Self::InWindow => hours(changes.in_window),
+            Self::OutsideWindow => hours(changes.outside_window),
+            Self::Business => hours(changes.business),
+        }
+    }
+}
+
+impl fmt::Display for ChangeMetric {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::TimeTo(percent) => write!(f, "changes.timeTo{percent}"),
+            Self::Done => f.write_str("changes.done"),
+            Self::NeverDone => f.write_str("changes.neverDone"),
+            Self::RefusedCalls => f.write_str("refusedCalls"),
+            Self::PolicyChanges => f.write_str("policyChanges"),
+            Self::ReimagedNodes => f.write_str("reimagedNodes"),
+            Self::EphemeralDataLosses => f.write_str("ephemeralDataLosses"),
+            Self::InWindow => f.write_str("reimageInWindowHours"),
+            Self::OutsideWindow => f.write_str("reimageOutsideWindowHours"),
+            Self::Business => f.write_str("reimageBusinessHours"),
+        }
+    }
 }
 
 /// The unit of a metric's values.
@@ -39,6 +130,8 @@ pub enum Metric {
 pub enum Unit {
     /// Seconds, to the millisecond.
     Seconds,
+    /// Hours.
+    Hours,
     /// A count.
     Count,
     /// A share of replications.
@@ -66,7 +159,14 @@ impl Metric {
         .chain(DelayCause::ALL.map(Self::Delay))
     }
 
-    /// All metrics: the columns, then the outcomes.
+    /// The columns of this scenario's `runs.csv`: those of changes only where it has some.
+    pub fn columns_of(scenario: &Scenario) -> impl Iterator<Item = Self> {
+        let changes = !scenario.campaigns.is_empty();
+        Self::columns()
+            .chain(ChangeMetric::ALL.map(Self::Change).into_iter().filter(move |_| changes))
+    }
+
+    /// All metrics that every scenario has: the columns, then the outcomes.
     pub fn all() -> impl Iterator<Item = Self> {
         Self::columns().chain(End::ALL.map(Self::Outcome))
     }
@@ -83,6 +183,7 @@ impl Metric {
             | Self::Approvals
             | Self::Restarts => Unit::Count,
             Self::Outcome(_) => Unit::Share,
+            Self::Change(metric) => metric.unit(),
         }
     }
 
@@ -105,6 +206,7 @@ impl Metric {
             Self::Restarts => count(outcome.restarts),
             Self::Delay(cause) => Observation::exact(outcome.delays.of(cause).as_secs_f64()),
             Self::Outcome(end) => count(u32::from(outcome.end == end)),
+            Self::Change(metric) => metric.of(&outcome.changes, horizon),
         }
     }
 }
@@ -123,6 +225,7 @@ impl fmt::Display for Metric {
             Self::Restarts => f.write_str("restarts"),
             Self::Delay(cause) => write!(f, "delay.{}", cause.word()),
             Self::Outcome(end) => write!(f, "outcome.{}", end.word()),
+            Self::Change(metric) => write!(f, "{metric}"),
         }
     }
 }
@@ -132,6 +235,7 @@ impl FromStr for Metric {
 
     fn from_str(text: &str) -> Result<Self, String> {
         Self::all()
+            .chain(ChangeMetric::ALL.map(Self::Change))
             .find(|metric| metric.to_string() == text)
             .ok_or_else(|| format!("there is no metric `{text}`"))
     }

@@ -55,7 +55,7 @@ pub struct StrategySummary {
     pub name: String,
     /// Members in its run.
     pub members: u32,
-    /// Each of [`Metric::columns`].
+    /// Each of [`Metric::columns_of`] the scenario.
     pub metrics: Vec<MetricSummary>,
     /// Each of [`End::ALL`].
     pub outcomes: Vec<OutcomeShare>,
@@ -124,6 +124,7 @@ impl Summary {
         let (scenario, world) = (experiment.scenario, &experiment.world);
         let teller = Teller {
             horizon: scenario.horizon,
+            columns: Metric::columns_of(scenario).collect(),
             confidence,
             deterministic: world.is_deterministic(),
         };
@@ -189,6 +190,7 @@ impl StrategySummary {
 /// What all estimates share.
 struct Teller {
     horizon: Span,
+    columns: Vec<Metric>,
     confidence: Confidence,
     deterministic: bool,
 }
@@ -196,7 +198,7 @@ struct Teller {
 impl Teller {
     fn strategy(&self, name: &str, outcomes: &[Outcome]) -> Option<StrategySummary> {
         let mut metrics = Vec::new();
-        for metric in Metric::columns() {
+        for metric in self.columns.iter().copied() {
             let sample = sample(outcomes, metric, self.horizon);
             let numbers = if self.deterministic {
                 stats::Summary::certain(*sample.observations().first()?, sample.len())

@@ -55,6 +55,10 @@ pub fn terminal(summary: &Summary, width: u16) -> String {
         let second = laid_out(names.iter().take(1).chain(&ends), width);
         writeln!(text, "\n{first}\n\n{second}\n").expect("strings take all");
     }
+    for line in changes(summary) {
+        text += &wrapped(&line, "  ", width);
+        text.push('\n');
+    }
     for line in legend(summary) {
         text += &wrapped(&line, "  ", width);
     }
@@ -119,7 +123,7 @@ pub fn markdown(summary: &Summary) -> String {
         row(&mut columns.iter().map(|column| escaped(&column.cells[index], "<br>")));
     }
     text.push('\n');
-    for line in legend(summary) {
+    for line in changes(summary).chain(legend(summary)) {
         writeln!(text, "- {}", escaped(&line, " ")).expect("strings take all");
     }
     for note in notes(summary) {
@@ -224,6 +228,12 @@ fn shortened(name: &str, most: usize) -> String {
         return name.to_owned();
     }
     name.chars().take(most - 1).chain(['…']).collect()
+}
+
+/// What configuration changes came to, a line a strategy.
+fn changes(summary: &Summary) -> impl Iterator<Item = String> {
+    let of = |strategy| super::changes::of_strategy(strategy, summary.horizon);
+    summary.strategies.iter().filter_map(of)
 }
 
 fn time(summary: &Summary, estimate: Option<&Estimate>) -> String {

@@ -33,7 +33,9 @@ const MOST_NAMES: usize = 10;
 /// plans are those of the scenario's own strategies and fleet.
 pub fn lint(scenario: &Scenario, plans: &[Plan<'_>]) -> Vec<Diagnostic> {
     let mut found = Found::default();
-    for laid in plans.iter().filter_map(|plan| Laid::of(scenario, plan)) {
+    // Without an update nobody is to be in a group.
+    let plans_of_updates = if scenario.places.update.is_some() { plans } else { &[] };
+    for laid in plans_of_updates.iter().filter_map(|plan| Laid::of(scenario, plan)) {
         stages::lint(&laid, &mut found);
         limits::lint(&laid, &mut found);
         releases::lint_order(&laid, &mut found);

@@ -89,6 +89,33 @@ pub(super) fn read(
     (strategies, places)
 }
 
+/// The strategy of a scenario without `update`: a stage that nobody is in, so that the run is
+/// Skipped at its start (R-H5).
+pub(super) fn nobody(whole: Spot) -> (Vec<Strategy>, Vec<StrategyPlaces>) {
+    let selector = Selector::parse("nobody,!nobody").expect("it is a selector");
+    let stage = Stage {
+        name: "nobody".to_owned(),
+        groups: vec![],
+        member_selector: Some(selector),
+        max_concurrency: None,
+        max_allowed_failures: None,
+        before_gates: vec![],
+        after_gates: vec![],
+        after_stage_wait: Span::ZERO,
+    };
+    let strategy = Strategy { name: "no-update".to_owned(), stages: vec![stage] };
+    let stage = StagePlaces {
+        at: whole,
+        max_concurrency: None,
+        max_allowed_failures: None,
+        wait: None,
+        before_gates: None,
+        after_gates: None,
+        groups: vec![],
+    };
+    (vec![strategy], vec![StrategyPlaces { at: whole, stages: vec![stage] }])
+}
+
 fn stages_of(
     map: &Map<'_>,
     limits: ServiceLimits,
@@ -336,7 +363,7 @@ fn concurrency(field: &Field<'_>) -> Option<Amount> {
 }
 
 /// `memberSelector: {byLabel: …}` (S5).
-fn selector(field: &Field<'_>) -> Option<Selector> {
+pub(super) fn selector(field: &Field<'_>) -> Option<Selector> {
     if let Some(text) = field.node.as_text() {
         field
             .fail("wrong-type", "`memberSelector` expects a map with `byLabel`")

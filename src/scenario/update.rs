@@ -47,6 +47,18 @@ pub(super) fn read(field: &Field<'_>, builder: &mut Builder<'_>) -> Option<Updat
     })
 }
 
+/// The update of a scenario without one: its run has no members.
+pub(super) fn nothing() -> Update {
+    Update {
+        upgrade: Upgrade::NodeImageOnly,
+        node_images: NodeImageSelection::Latest,
+        stopped_members: StoppedMembers::default(),
+        restart: Restart::default(),
+        poll_interval: Span::HOUR,
+        group_order: GroupOrder::default(),
+    }
+}
+
 #[derive(Clone, Copy)]
 enum UpgradeType {
     Full,

@@ -91,6 +91,9 @@ impl Scheduler<'_> {
 
     /// What a trial of the member would come to now, and the announced opening.
     pub(super) fn trial(&mut self, group: GroupId, id: MemberId) -> (Trial, Option<Timestamp>) {
+        if self.busy.contains(id.0) {
+            return (Trial::Pending(Reason::MemberBusy), None);
+        }
         let plan = &self.plan.groups[group];
         let place = self.plan.places[id].expect("only members of the run are tried");
         let cohort = &plan.cohorts[plan.cohort_of[place.position as usize] as usize];

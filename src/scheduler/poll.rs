@@ -1,6 +1,6 @@
 //! Polls: when Pending members are noticed, by arithmetic on the grid (O4, R-B2 to R-B6).
 
-use crate::ids::{GroupId, StageId};
+use crate::ids::{GroupId, MemberId, StageId};
 use crate::scheduler::State;
 use crate::scheduler::plan::ids;
 use crate::scheduler::run::{MemberStatus, Phase, Scheduler};
@@ -92,6 +92,15 @@ impl Scheduler<'_> {
             for group in ids::<GroupId>(&self.plan.stages[StageId(self.run.current)].groups) {
                 self.candidates[group].look_at_all();
             }
+            self.replan_poll();
+        }
+    }
+
+    /// Something about a member changed: the next poll looks at it.
+    pub(super) fn look_at_member(&mut self, member: MemberId) {
+        if let Some(place) = self.plan.places[member] {
+            let group = &self.plan.groups[place.group];
+            self.candidates[place.group].look_at_member(group, place.position);
             self.replan_poll();
         }
     }

@@ -1,5 +1,6 @@
 //! The run: stages one after another, groups side by side, members tried, started and counted.
 
+use crate::bits::Bits;
 use crate::fleet::{ImageVersion, KubernetesVersion, NodeImage};
 use crate::ids::{Column, GateId, GroupId, MemberId, StageId};
 use crate::scheduler::pick::{Candidates, WindowClock};
@@ -161,6 +162,8 @@ pub struct Scheduler<'p> {
     pub(super) candidates: Column<GroupId, Candidates>,
     pub(super) windows: WindowClock,
     pub(super) observed: Observed,
+    /// Members that something else is at work on (R-B7).
+    pub(super) busy: Bits,
     /// Endings and decisions whose consequences have not been drawn yet.
     pub(super) unsettled: bool,
     /// Somebody may be tried.
@@ -207,6 +210,7 @@ impl<'p> Scheduler<'p> {
             candidates: plan.groups.iter().map(|_| Candidates::default()).collect(),
             windows: WindowClock::default(),
             observed: Observed::default(),
+            busy: Bits::default(),
             unsettled: false,
             try_wanted: false,
             judge_wanted: false,
@@ -288,6 +292,7 @@ impl<'p> Scheduler<'p> {
         self.waits.refill(plan.stages.len(), wait);
         self.windows.reset(plan);
         self.observed.reset(plan);
+        self.busy.reset(plan.fleet.members.len());
         (self.unsettled, self.try_wanted, self.judge_wanted) = (false, false, false);
         (self.look_now, self.has_due, self.support_ends) = (false, false, None);
         (self.next_grid, self.next_poll) = (Timestamp::MAX, None);
@@ -344,11 +349,16 @@ impl<'p> Scheduler<'p> {
             }
             Event::PoolAdded(member, pool, version) => {
                 self.observed.add_pool(member, pool, version);
-                if let Some(place) = self.plan.places[member] {
-                    let group = &self.plan.groups[place.group];
-                    self.candidates[place.group].look_at_member(group, place.position);
-                    self.replan_poll();
-                }
+                self.look_at_member(member);
+                self.try_wanted |= self.polls_always();
+            }
+            Event::Busy(member, true) => {
+                assert!(self.members[member].state != State::Running, "one work at a time");
+                self.busy.insert(member.0);
+            }
+            Event::Busy(member, false) => {
+                self.busy.remove(member.0);
+                self.look_at_member(member);
                 self.try_wanted |= self.polls_always();
             }
             Event::Act(action) => {

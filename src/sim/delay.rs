@@ -7,7 +7,7 @@
 
 use crate::ids::{GateId, GroupId, MemberId, StageId};
 use crate::scheduler::{
-    MemberPlace, Node, NodeImageSelection, Plan, Record, Scheduler, State, Upgrade,
+    MemberPlace, Node, NodeImageSelection, Plan, Reason, Record, Scheduler, State, Upgrade,
 };
 use crate::time::{Span, Timestamp};
 
@@ -98,6 +98,8 @@ pub(super) struct Path {
     updating: Vec<Stretch>,
     failed: Vec<Stretch>,
     stopped: Vec<Stretch>,
+    /// When something else was at work on the member.
+    busy: Vec<Stretch>,
     gates: Vec<Stretch>,
     wait: Vec<Stretch>,
     /// When the member's window is closed.
@@ -116,6 +118,7 @@ pub(super) fn split(
     scheduler: &Scheduler<'_>,
     records: &[Record],
     arrived: &dyn Fn(MemberId) -> Targets,
+    busy: &dyn Fn(MemberId) -> Vec<(Timestamp, Timestamp)>,
     end: Timestamp,
     path: &mut Path,
 ) -> Delays {
@@ -129,6 +132,9 @@ pub(super) fn split(
         let to = ended.unwrap_or(finish).clamp(from, finish);
         if from < to {
             path.follow(scheduler, records, stage, arrived, to);
+            if let Some(id) = decider(scheduler, stage) {
+                path.busy(scheduler, records, id, busy(id));
+            }
             path.charge(Stretch { from, to }, &mut delays);
         }
         from = to;
@@ -192,6 +198,7 @@ impl Path {
             &mut self.updating,
             &mut self.failed,
             &mut self.stopped,
+            &mut self.busy,
             &mut self.gates,
             &mut self.wait,
             &mut self.closed,
@@ -302,6 +309,28 @@ impl Path {
         self.updating.extend(since.map(|from| Stretch { from, to }));
     }
 
+    /// When something else was at work on the member while the run wanted it, and until a poll
+    /// noticed that it was over.
+    fn busy(
+        &mut self,
+        scheduler: &Scheduler<'_>,
+        records: &[Record],
+        id: MemberId,
+        stretches: Vec<(Timestamp, Timestamp)>,
+    ) {
+        let start = scheduler.run().times.started.expect("the run has started");
+        for (from, to) in stretches {
+            let found = records.iter().any(|record| {
+                let busy = record.reason == Some(Reason::MemberBusy);
+                record.node == Node::Member(id) && busy && from <= record.time && record.time < to
+            });
+            if found {
+                self.busy.push(Stretch { from, to });
+                self.unnoticed.push(Stretch { from: to, to: grid(scheduler, start, to) });
+            }
+        }
+    }
+
     /// Closed windows, and what was open and there but not noticed.
     fn windows(
         &mut self,
@@ -317,20 +346,13 @@ impl Path {
             .iter()
             .find(|record| record.node == Node::Member(id) && record.to == State::Pending);
         let there = self.image_from.max(self.version_from).unwrap_or(start);
-        let grid = |at: Timestamp| {
-            let interval = plan.update.poll_interval.as_millis();
-            if interval == 0 || at <= start {
-                return at;
-            }
-            start
-                + Span::from_millis(((at - start).as_millis() + interval - 1) / interval * interval)
-        };
         let mut open = |from: Timestamp, close: Timestamp| {
             if let Some(first) = tried {
                 let from = from.max(there).max(first.time);
                 // A member tried while all was there was never unnoticed.
                 if from > first.time && from < close {
-                    self.unnoticed.push(Stretch { from, to: grid(from).min(close) });
+                    self.unnoticed
+                        .push(Stretch { from, to: grid(scheduler, start, from).min(close) });
                 }
             }
         };
@@ -362,6 +384,7 @@ impl Path {
             &self.updating,
             &self.failed,
             &self.stopped,
+            &self.busy,
             &self.gates,
             &self.wait,
             &self.closed,
@@ -395,6 +418,8 @@ impl Path {
             DelayCause::Failed
         } else if within(&self.stopped) {
             DelayCause::Stopped
+        } else if within(&self.busy) {
+            DelayCause::Busy
         } else if within(&self.gates) {
             DelayCause::Gate
         } else if within(&self.wait) {
@@ -411,6 +436,15 @@ impl Path {
             DelayCause::Concurrency
         }
     }
+}
+
+/// The first poll at or after an instant.
+fn grid(scheduler: &Scheduler<'_>, start: Timestamp, at: Timestamp) -> Timestamp {
+    let interval = scheduler.plan().update.poll_interval.as_millis();
+    if interval == 0 || at <= start {
+        return at;
+    }
+    start + Span::from_millis(((at - start).as_millis() + interval - 1) / interval * interval)
 }
 
 /// When a gate was reached.

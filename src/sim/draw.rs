@@ -50,6 +50,9 @@ pub enum Purpose {
     ReleaseGovernment = 38,
     /// From order 1 to order 9; by version.
     ReleaseChina = 39,
+    /// How long a configuration change reimages a member; by member. The attempts tell campaigns
+    /// apart.
+    Reimage = 48,
 }
 
 /// The replication that stands for the fleet's populations.

@@ -4,6 +4,7 @@ use crate::calendar::{TimeOfDay, UtcOffset, Weekday};
 use crate::fleet::Fleet;
 use crate::quantiles::Distribution;
 use crate::scheduler::{Restart, Update};
+use crate::sim::campaign::Campaign;
 use crate::sim::script::Script;
 use crate::time::{Span, Timestamp};
 
@@ -24,6 +25,8 @@ pub struct Setting<'s> {
     pub world: &'s WorldModel,
     /// What takes their place.
     pub script: &'s Script,
+    /// What members are asked for besides.
+    pub campaigns: &'s [Campaign],
 }
 
 /// The world's models, as the scenario names them or by default (world.md's "Keys").

@@ -1,7 +1,7 @@
 //! What one replication came to.
 
 use crate::scheduler::{Scheduler, State};
-use crate::sim::Delays;
+use crate::sim::{Changes, Delays};
 use crate::time::{Span, Timestamp};
 
 /// How a replication ended.
@@ -64,6 +64,8 @@ pub struct Outcome {
     pub done: Vec<i64>,
     /// Where the makespan went; all zero unless [`crate::sim::Simulation::delays`] filled it in.
     pub delays: Delays,
+    /// What the configuration changes came to; all zero without them.
+    pub changes: Changes,
 }
 
 impl Outcome {
@@ -97,6 +99,7 @@ impl Outcome {
             restarts: scheduler.restarts(),
             done: done.iter().map(|at| (*at - start).as_millis()).collect(),
             delays: Delays::default(),
+            changes: Changes::default(),
         };
         for id in scheduler.plan().groups.iter().flat_map(|group| &group.members) {
             *match scheduler.member(*id).state {

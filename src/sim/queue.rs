@@ -15,6 +15,10 @@ pub(super) enum Happening {
     Start,
     /// A member's update ends, perhaps as a failure.
     UpdateEnds(MemberId, Option<FailureCode>),
+    /// A campaign (by its number) asks a member for its change.
+    ChangeAsked(MemberId, u16),
+    /// A member's reimage for the change of this campaign ends.
+    ChangeEnds(MemberId, u16),
     /// A release reaches a region.
     Arrival(Released, RegionId),
     /// The script's action of this number.
@@ -29,6 +33,8 @@ pub(super) enum Happening {
 
 /// The class of endings.
 const ENDING: u8 = 1;
+/// The class of other news; what ends and what is news comes before people.
+const NEWS: u8 = 2;
 
 impl Happening {
     /// The order of kinds at one instant.
@@ -36,8 +42,9 @@ impl Happening {
         match self {
             Self::Start => 0,
             Self::UpdateEnds(..) => ENDING as u64,
-            Self::Arrival(..) => 2,
+            Self::Arrival(..) | Self::ChangeEnds(..) => NEWS as u64,
             Self::Scripted(_) | Self::Approval(_) | Self::Restart => 3,
+            Self::ChangeAsked(..) => 3,
             Self::Wake => 4,
         }
     }
@@ -51,7 +58,7 @@ impl Happening {
 /// | 4 | the kind's order within an instant |
 /// | 28 | the entry's number: first scheduled, first out |
 /// | 32 | the member or gate |
-/// | 16 | 0, or 1 + the failure's code |
+/// | 16 | 0, or 1 + the failure's code or the campaign |
 #[derive(Debug, Clone, Default)]
 pub(super) struct Queue {
     heap: BinaryHeap<Reverse<u128>>,
@@ -74,6 +81,9 @@ impl Queue {
         let (entity, code) = match happening {
             Happening::UpdateEnds(member, None) => (member.0, 0),
             Happening::UpdateEnds(member, Some(code)) => (member.0, u64::from(code.0) + 1),
+            Happening::ChangeAsked(member, campaign) | Happening::ChangeEnds(member, campaign) => {
+                (member.0, u64::from(campaign) + 1)
+            }
             Happening::Approval(gate) => (gate.0, 0),
             Happening::Restart => (u32::MAX, 0),
             Happening::Start
@@ -89,12 +99,12 @@ impl Queue {
         self.heap.push(Reverse(u128::from(high) << 64 | u128::from(low)));
     }
 
-    /// The next instant, and whether what happens then is an ending.
+    /// The next instant, and whether what happens then is an ending or other news.
     #[inline]
     pub(super) fn peek(&self) -> Option<(Timestamp, bool)> {
         let Reverse(entry) = self.heap.peek()?;
         let millis = i64::try_from(entry >> 80).expect("48 bits fit");
-        let ending = (entry >> 76) as u8 & 0xf == ENDING;
+        let ending = (entry >> 76) & 0xf <= u128::from(NEWS);
         Some((self.start + Span::from_millis(millis), ending))
     }
 
@@ -102,9 +112,12 @@ impl Queue {
     pub(super) fn pop(&mut self) -> Option<Happening> {
         let Reverse(entry) = self.heap.pop()?;
         let (entity, code) = ((entry >> 16) as u32, entry as u16);
-        if (entry >> 76) as u8 & 0xf == ENDING {
-            let code = code.checked_sub(1).map(FailureCode);
-            return Some(Happening::UpdateEnds(MemberId(entity), code));
+        let (class, member) = ((entry >> 76) as u8 & 0xf, MemberId(entity));
+        match (class, code.checked_sub(1)) {
+            (ENDING, code) => return Some(Happening::UpdateEnds(member, code.map(FailureCode))),
+            (NEWS, Some(campaign)) => return Some(Happening::ChangeEnds(member, campaign)),
+            (_, Some(campaign)) => return Some(Happening::ChangeAsked(member, campaign)),
+            (_, None) => {}
         }
         let restart = entity == u32::MAX;
         Some(if restart { Happening::Restart } else { Happening::Approval(GateId(entity)) })

@@ -26,7 +26,7 @@ const SHORTEST_UPDATE: i64 = Span::SECOND.as_millis();
 /// Everything about a scenario that all replications and strategies share, compiled for the loop.
 #[derive(Debug)]
 pub struct World<'s> {
-    setting: Setting<'s>,
+    pub(super) setting: Setting<'s>,
     luck: Luck,
     durations: Quantiles,
     train: Option<Train>,
@@ -108,9 +108,16 @@ impl<'s> World<'s> {
         let (shortest, longest) = durations.range();
         let constant = shortest.to_bits() == longest.to_bits();
         let no_failures = self.setting.world.failures.is_none_or(|model| model.probability <= 0.0);
+        let changes = constant || self.setting.campaigns.is_empty();
         let updates = self.setting.script.updates.is_some() || (constant && no_failures);
         let people = self.approval_delay.is_none() && self.restart_delay.is_none();
-        updates && self.train.is_none() && people
+        updates && changes && self.train.is_none() && people
+    }
+
+    /// How long a campaign's change reimages a member.
+    pub(super) fn reimage(&self, replication: u32, campaign: u16, member: MemberId) -> Span {
+        let bits = self.luck.at(replication, Purpose::Reimage, campaign, member.0);
+        Span::from_millis(self.durations.millis(bits, SHORTEST_UPDATE))
     }
 
     pub(super) fn scripted(&self, number: u32) -> Event<'_> {
@@ -133,6 +140,7 @@ impl<'s> World<'s> {
             Happening::Start | Happening::UpdateEnds(..) | Happening::Arrival(..) => {
                 Described(None)
             }
+            Happening::ChangeAsked(..) | Happening::ChangeEnds(..) => Described(None),
             Happening::Wake => Described(None),
         }
     }
@@ -444,6 +452,10 @@ impl Truth {
                 .kubernetes_version()
                 .map(|version| arrives(Released::Kubernetes(version))),
         }
+    }
+
+    pub(super) fn replication(&self) -> u32 {
+        self.replication
     }
 
     pub(super) fn is_script_done(&self, world: &World<'_>) -> bool {

@@ -35,12 +35,20 @@ fleet:
       region: westeurope
       nodeDisruptionPolicy: AllowDuringMaintenanceWindow
       maintenance:
-        aksManagedNodeOSUpgradeSchedule: {schedule: {weekly: {intervalWeeks: 1, dayOfWeek: Sunday}}, durationHours: 4, startTime: "01:00", utcOffset: "+01:00"}
+        aksManagedNodeOSUpgradeSchedule:
+          schedule: {weekly: {intervalWeeks: 1, dayOfWeek: Sunday}}
+          durationHours: 4
+          startTime: "01:00"
+          utcOffset: "+01:00"
     - name: other-window
       region: westeurope
       nodeDisruptionPolicy: AllowDuringMaintenanceWindow
       maintenance:
-        aksManagedAutoUpgradeSchedule: {schedule: {weekly: {intervalWeeks: 1, dayOfWeek: Sunday}}, durationHours: 4, startTime: "01:00", utcOffset: "+01:00"}
+        aksManagedAutoUpgradeSchedule:
+          schedule: {weekly: {intervalWeeks: 1, dayOfWeek: Sunday}}
+          durationHours: 4
+          startTime: "01:00"
+          utcOffset: "+01:00"
     - {name: holidays, region: westeurope, nodeDisruptionPolicy: Block}
 update: {managedClusterUpdate: {upgrade: {type: NodeImageOnly}}}
 "#;

@@ -3,8 +3,10 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use fleetsim::experiment::Metric;
+use fleetsim::experiment::{ChangeMetric, Metric};
 use fleetsim::ids::{GroupId, MemberId, StageId};
+use fleetsim::report::changes::sentence;
+use fleetsim::report::human;
 use fleetsim::scheduler::{Scheduler, State};
 use fleetsim::sim::DelayCause;
 use fleetsim::time::{Span, Timestamp};
@@ -47,6 +49,7 @@ impl<'a> Summary<'a> {
         let mut text = self.heading();
         text.push_str(&self.members());
         text.push_str(&self.delays());
+        text.push_str(&self.changes());
         if !self.waits.is_empty() {
             text.push_str("waiting for:\n");
             for wait in &self.waits {
@@ -127,6 +130,24 @@ impl<'a> Summary<'a> {
             }
         }
         text
+    }
+
+    /// What configuration changes came to.
+    fn changes(&self) -> String {
+        let replication = self.replication;
+        if replication.scenario.campaigns.is_empty() {
+            return String::new();
+        }
+        let horizon = replication.end - replication.scenario.start;
+        let number = |metric: ChangeMetric| {
+            let seen = Metric::Change(metric).of(replication.outcome, horizon);
+            match metric {
+                ChangeMetric::TimeTo(_) if seen.censored => "never".to_owned(),
+                ChangeMetric::TimeTo(_) => human::seconds(seen.value),
+                _ => human::count(seen.value),
+            }
+        };
+        format!("{}\n", sentence(number))
     }
 
     /// Where the makespan went, the longest first.
@@ -244,7 +265,9 @@ impl<'a> Summary<'a> {
             let seen = metric.of(self.replication.outcome, horizon);
             if seen.censored { Value::Null } else { json!(seen.value) }
         };
-        Metric::columns().map(|metric| (metric.to_string(), value(metric))).collect()
+        Metric::columns_of(self.replication.scenario)
+            .map(|metric| (metric.to_string(), value(metric)))
+            .collect()
     }
 
     fn metrics_table(&self) -> Table {

@@ -81,6 +81,7 @@ fn number(bound: Bound, unit: Unit) -> Value {
 const fn unit(unit: Unit) -> &'static str {
     match unit {
         Unit::Seconds => "seconds",
+        Unit::Hours => "hours",
         Unit::Count => "count",
         Unit::Share => "share",
     }

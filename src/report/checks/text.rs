@@ -185,6 +185,7 @@ fn bound(row: &Row, end: Bound, unknown: &str) -> String {
 fn exact_enough(value: f64, others: &[f64], unit: Unit, signed: bool) -> String {
     let short = |value: f64| match unit {
         Unit::Seconds => human::seconds(value),
+        Unit::Hours => human::seconds(value * 3_600.0),
         Unit::Share => human::percent(value),
         Unit::Count => human::count(value),
     };
@@ -193,6 +194,7 @@ fn exact_enough(value: f64, others: &[f64], unit: Unit, signed: bool) -> String 
     let text = match unit {
         _ if !others.iter().any(alike) => short(size),
         Unit::Seconds => human::span(size).to_string(),
+        Unit::Hours => human::span(size * 3_600.0).to_string(),
         Unit::Share => format!("{} %", digits(size * 100.0)),
         Unit::Count => digits(size),
     };

@@ -215,6 +215,7 @@ fn statistics(of: &MetricSummary) -> Measured {
     Measured {
         unit: match unit {
             Unit::Seconds => "seconds",
+            Unit::Hours => "hours",
             Unit::Count => "count",
             Unit::Share => "share",
         },

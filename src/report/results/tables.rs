@@ -1,7 +1,7 @@
 //! The CSV files.
 
 use super::progress::Progress;
-use crate::experiment::{Metric, Outcomes, Unit};
+use crate::experiment::{ChangeMetric, Metric, Outcomes, Unit};
 use crate::report::summary::Summary;
 use crate::stats::{Bound, Estimate, Interval};
 
@@ -32,7 +32,8 @@ pub fn summary_csv(summary: &Summary) -> String {
 
 /// `runs.csv`: every metric of every replication.
 pub fn runs_csv(summary: &Summary, outcomes: &Outcomes) -> String {
-    let metrics: Vec<Metric> = Metric::columns().collect();
+    let first = summary.strategies.first().expect("an experiment has a strategy");
+    let metrics: Vec<Metric> = first.metrics.iter().map(|of| of.metric).collect();
     let names: Vec<String> = metrics.iter().map(ToString::to_string).collect();
     let fixed = ["strategy", "replication", "outcome", "censored"];
     let header: Vec<&str> = fixed.into_iter().chain(names.iter().map(String::as_str)).collect();
@@ -99,7 +100,8 @@ pub fn progress_csv(summary: &Summary, progress: &Progress) -> String {
 
 /// Whether the horizon can cut a metric off.
 pub(super) fn can_be_censored(metric: Metric) -> bool {
-    matches!(metric, Metric::Makespan | Metric::TimeTo(_))
+    let of_changes = matches!(metric, Metric::Change(ChangeMetric::TimeTo(_)));
+    of_changes || matches!(metric, Metric::Makespan | Metric::TimeTo(_))
 }
 
 /// A value as files show it: durations to the millisecond.
@@ -107,7 +109,7 @@ pub(in crate::report) fn number(value: f64, unit: Unit) -> f64 {
     match unit {
         // Adding 0 turns −0 into 0.
         Unit::Seconds => (value * 1_000.0).round() / 1_000.0 + 0.0,
-        Unit::Count | Unit::Share => value + 0.0,
+        Unit::Hours | Unit::Count | Unit::Share => value + 0.0,
     }
 }
 
