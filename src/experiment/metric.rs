@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::sim::{DelayCause, End, Outcome};
-use crate::stats::Observation;
+use crate::stats::{Observation, Sample};
 use crate::time::Span;
 
 /// A metric of one replication.
@@ -84,6 +84,11 @@ impl Metric {
             | Self::Restarts => Unit::Count,
             Self::Outcome(_) => Unit::Share,
         }
+    }
+
+    /// The metric's values in replication order.
+    pub fn sample(self, outcomes: &[Outcome], horizon: Span) -> Sample {
+        Sample::new(outcomes.iter().map(|outcome| self.of(outcome, horizon)).collect())
     }
 
     /// The metric's value in a replication; censored values hold the horizon.
