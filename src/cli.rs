@@ -27,6 +27,8 @@ pub(crate) enum Exit {
     Fine = 0,
     /// Wrong input or usage.
     BadInput = 2,
+    /// The replications do not suffice for an answer, or for the precision asked for.
+    Undecided = 3,
     /// A bug of ours.
     Bug = 70,
     /// Ctrl-C; what was done is written.
@@ -67,7 +69,7 @@ Examples:
   fleetsim run scenario.yaml --until 36h --status now.json
   fleetsim compare scenario.yaml -n 10000
 
-Exit codes: 0 fine, 2 bad input or usage, 70 a bug of ours, 130 interrupted.";
+Exit codes: 0 fine, 2 bad input or usage, 3 undecided, 70 a bug of ours, 130 interrupted.";
 
 /// Simulates staged updates of fleets of Kubernetes clusters, and compares strategies.
 #[derive(Debug, Parser)]

@@ -1,6 +1,7 @@
 //! `compare`: all strategies, many replications each, on common random numbers.
 
-mod progress;
+pub(super) mod asked;
+pub(super) mod progress;
 
 use std::collections::BTreeSet;
 use std::num::{NonZeroU32, NonZeroUsize};
@@ -19,6 +20,7 @@ use fleetsim::stats::Confidence;
 use super::load::{Loaded, Source};
 use super::panic::{self, InHand};
 use super::{Console, Exit, Failure, Format, words};
+use asked::Asked;
 use progress::{Bar, Clock};
 
 /// Where results go without `-o`: a folder of the scenario's name in here.
@@ -33,9 +35,13 @@ Examples:
   fleetsim compare scenario.yaml
   fleetsim compare scenario.yaml -n 10000 -o results/long --strategy careful --strategy waves
   fleetsim compare scenarios/*.yaml --format md > compared.md
+  fleetsim compare scenario.yaml --precision 2%
+  fleetsim compare scenario.yaml --best makespan --indifference 12h
 
 All strategies meet the same luck, so their differences are sharper than their numbers. Ctrl-C
-finishes the replications in hand and writes what is done; a second one stops at once.";
+finishes the replications in hand and writes what is done; a second one stops at once.
+
+Exit code 3: the precision was not reached, or it can't be told yet which strategy is best.";
 
 /// Options of `compare`.
 #[derive(Debug, Args)]
@@ -47,6 +53,8 @@ pub(crate) struct Options {
     /// Replications of each strategy, instead of the scenario's
     #[arg(short = 'n', long, value_name = "N")]
     replications: Option<NonZeroU32>,
+    #[command(flatten)]
+    asked: Asked,
     /// Where the results go [default: results/<scenario name>]; with several scenarios, a subfolder
     /// each
     #[arg(short, long, value_name = "DIR")]
@@ -66,10 +74,11 @@ pub(crate) struct Options {
 }
 
 /// Ctrl-C was pressed.
-static STOP: AtomicBool = AtomicBool::new(false);
+pub(super) static STOP: AtomicBool = AtomicBool::new(false);
 
 /// Carries out `compare`.
 pub(crate) fn run(options: &Options, console: &Console) -> Result<Exit, Failure> {
+    options.asked.check()?;
     let loaded = load(options)?;
     let experiments = lay_out(options, &loaded)?;
     let folders = folders(options, &loaded)?;
@@ -78,22 +87,28 @@ pub(crate) fn run(options: &Options, console: &Console) -> Result<Exit, Failure>
     }
     listen();
     let mut done: Vec<Summary> = Vec::new();
+    let mut exit = Exit::Fine;
     for ((loaded, experiment), folder) in loaded.iter().zip(&experiments).zip(&folders) {
-        let outcomes = simulate(options, loaded, experiment, console);
-        let Some(summary) = Summary::of(experiment, &outcomes, Confidence::DEFAULT) else {
+        let (outcomes, confidence) = simulate(options, loaded, experiment, console);
+        let Some(mut summary) = Summary::of(experiment, &outcomes, confidence) else {
             console.always("interrupted before the first replication was done: nothing is written");
             break;
         };
+        summary.best = options.asked.best(experiment, &outcomes)?;
         if console.format == Format::Table {
             let gap = if done.is_empty() { "" } else { "\n" };
             console.print(&format!("{gap}{}", table::terminal(&summary, width())))?;
         }
-        let results = Results { experiment, outcomes: &outcomes, summary: &summary, target: None };
+        let target = options.asked.target();
+        let results = Results { experiment, outcomes: &outcomes, summary: &summary, target };
         results.write(folder, options.force)?;
         console.say(&format!("wrote {}", folder.display()));
         if outcomes.interrupted {
             let done = words::count(summary.replications as u64, "replication");
             console.always(&format!("interrupted: these are the results of the first {done}"));
+        }
+        if options.asked.tell(&summary, console) == Exit::Undecided {
+            exit = Exit::Undecided;
         }
         done.push(summary);
         if STOP.load(Ordering::Relaxed) {
@@ -101,7 +116,7 @@ pub(crate) fn run(options: &Options, console: &Console) -> Result<Exit, Failure>
         }
     }
     print(&done, console)?;
-    Ok(if STOP.load(Ordering::Relaxed) { Exit::Interrupted } else { Exit::Fine })
+    Ok(if STOP.load(Ordering::Relaxed) { Exit::Interrupted } else { exit })
 }
 
 /// Reads all scenarios, or says what is wrong with all of them.
@@ -156,12 +171,13 @@ fn folders(options: &Options, loaded: &[Loaded]) -> Result<Vec<PathBuf>, Failure
     Ok(folders)
 }
 
+/// Simulates one scenario; with the outcomes comes the confidence of intervals over them.
 fn simulate(
     options: &Options,
     loaded: &Loaded,
     experiment: &Experiment<'_>,
     console: &Console,
-) -> Outcomes {
+) -> (Outcomes, Confidence) {
     let scenario = &loaded.scenario;
     panic::note(InHand {
         scenario: loaded.name().to_owned(),
@@ -171,18 +187,27 @@ fn simulate(
     });
     let replications = options.replications.map_or(scenario.replications, NonZeroU32::get);
     let threads = options.threads.unwrap_or_else(threads).get();
-    let total = u64::from(replications) * experiment.plans.len() as u64;
-    let (clock, bar) = (Clock::start(), Bar::new(&scenario.name, total, console));
+    let (clock, plans) = (Clock::start(), experiment.plans.len() as u64);
+    let bar = Bar::new(&scenario.name, u64::from(replications) * plans, console);
     let progress = |done: usize| bar.show(done as u64);
     let effort = Effort { replications, threads, stop: &STOP, progress: &progress };
-    let outcomes = experiment.run(&effort);
+    let (outcomes, confidence) = match options.asked.goal(options.replications) {
+        None => (experiment.run(&effort), Confidence::DEFAULT),
+        Some(goal) => {
+            let sought = experiment.seek(&goal, &effort, &mut |look| {
+                let of = format!("{}, look {}", scenario.name, look.number);
+                bar.lengthen(&of, look.replications as u64 * plans);
+            });
+            (sought.outcomes, sought.look.confidence)
+        }
+    };
     bar.clear();
     console.say(&timing(&outcomes, &clock, threads));
-    outcomes
+    (outcomes, confidence)
 }
 
 /// How fast it went.
-fn timing(outcomes: &Outcomes, clock: &Clock, threads: usize) -> String {
+pub(super) fn timing(outcomes: &Outcomes, clock: &Clock, threads: usize) -> String {
     let all = outcomes.by_strategy.iter().flatten();
     let (mut runs, mut updates) = (0_u64, 0_u64);
     for outcome in all {
@@ -200,13 +225,13 @@ fn timing(outcomes: &Outcomes, clock: &Clock, threads: usize) -> String {
 }
 
 /// The default number of threads: `RAYON_NUM_THREADS`, else all cores.
-fn threads() -> NonZeroUsize {
+pub(super) fn threads() -> NonZeroUsize {
     let wanted = std::env::var("RAYON_NUM_THREADS").ok().and_then(|text| text.parse().ok());
     wanted.or_else(|| available_parallelism().ok()).unwrap_or(NonZeroUsize::MIN)
 }
 
 /// The first Ctrl-C asks the workers to stop, the second one ends the program.
-fn listen() {
+pub(super) fn listen() {
     let pressed = || {
         if STOP.swap(true, Ordering::Relaxed) {
             std::process::exit(Exit::Interrupted as i32);
@@ -223,7 +248,7 @@ fn eprint_line(line: &str) {
 }
 
 /// Columns of the terminal on stdout.
-fn width() -> u16 {
+pub(super) fn width() -> u16 {
     terminal_size::terminal_size().map_or(WIDTH, |(width, _)| width.0.clamp(WIDTH / 2, WIDEST))
 }
 
