@@ -10,6 +10,7 @@ mod load;
 pub(crate) mod panic;
 mod plan;
 mod run;
+mod sweep;
 mod table;
 mod validate;
 mod words;
@@ -68,6 +69,7 @@ Examples:
   fleetsim plan scenario.yaml --strategy careful
   fleetsim run scenario.yaml --until 36h --status now.json
   fleetsim compare scenario.yaml -n 10000
+  fleetsim sweep scenario.yaml --vary update.pollInterval=0,30m,60m
 
 Exit codes: 0 fine, 2 bad input or usage, 3 undecided, 70 a bug of ours, 130 interrupted.";
 
@@ -115,6 +117,8 @@ pub(crate) enum Command {
     Run(run::Options),
     /// Simulate all strategies many times, and compare them
     Compare(compare::Options),
+    /// Simulate all strategies with other values in the scenario, on the same luck
+    Sweep(sweep::Options),
 }
 
 /// Carries out a command.
@@ -124,5 +128,6 @@ pub(crate) fn run(command: &Command, console: &Console) -> Result<Exit, Failure>
         Command::Plan(options) => plan::run(options, console),
         Command::Run(options) => run::run(options, console),
         Command::Compare(options) => compare::run(options, console),
+        Command::Sweep(options) => sweep::run(options, console),
     }
 }

@@ -7,10 +7,12 @@
 mod histogram;
 mod metric;
 mod precision;
+mod sweep;
 
 pub use histogram::{MemberTimes, Pooled};
 pub use metric::{Metric, Unit};
 pub use precision::{Goal, HEADLINES, Reached, Sought};
+pub use sweep::{MOST_POINTS, grid};
 
 use std::cell::Cell;
 use std::collections::BTreeMap;

@@ -3,9 +3,11 @@
 pub mod best;
 pub mod chart;
 pub mod events;
+pub mod front;
 pub mod human;
 pub mod results;
 pub mod summary;
+pub mod sweep;
 pub mod table;
 pub mod timeline;
 
