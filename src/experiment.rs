@@ -7,11 +7,13 @@
 mod histogram;
 mod metric;
 mod precision;
+mod sensitivity;
 mod sweep;
 
 pub use histogram::{MemberTimes, Pooled};
 pub use metric::{Metric, Unit};
 pub use precision::{Goal, HEADLINES, Reached, Sought};
+pub use sensitivity::{Change, FACTORS, Input, Overtaking, Trial, changes, overtakings, trials};
 pub use sweep::{MOST_POINTS, grid};
 
 use std::cell::Cell;

@@ -6,6 +6,7 @@ pub mod events;
 pub mod front;
 pub mod human;
 pub mod results;
+pub mod sensitivity;
 pub mod summary;
 pub mod sweep;
 pub mod table;

@@ -1,6 +1,8 @@
 //! `sweep`: all strategies at every point of a grid of other values, on common random numbers; and
 //! which assumptions move the answer most.
 
+mod sensitivity;
+
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
@@ -22,15 +24,13 @@ use super::load::{Loaded, Source};
 use super::panic::{self, InHand};
 use super::{Console, Exit, Failure, Format, words};
 
-/// Where results go without `-o`: a folder of the scenario's name and this in `results`.
-const SUFFIX: &str = "sweep";
-
 const EXAMPLES: &str = "\
 Examples:
   fleetsim sweep scenario.yaml --vary update.pollInterval=0,30m,60m
   fleetsim sweep scenario.yaml --vary 'strategies.waves.stages[0].afterStageWaitInSeconds=0..172800/8'
   fleetsim sweep scenario.yaml --vary world.failures.probability=0.003..0.03/4 \\
     --vary 'strategies.waves.stages[prod].maxConcurrency=10%..50%/4' --front makespan,failedMembers
+  fleetsim sweep scenario.yaml --sensitivity
 
 A path names a value by its keys; items of lists go by their name, or by [number] from 0. LOW..HIGH/8
 are 8 equal steps, both ends included: 9 values. Several --vary make a grid.";
@@ -44,15 +44,19 @@ pub(crate) struct Options {
     scenario: String,
     /// A value of the scenario, and what to try for it: PATH=a,b,c or PATH=LOW..HIGH/STEPS; several
     /// make a grid
-    #[arg(long, value_name = "PATH=VALUES", required = true)]
+    #[arg(long, value_name = "PATH=VALUES", required_unless_present = "sensitivity")]
     vary: Vec<Variation>,
+    /// Which assumptions move the makespan most: those of `world`, and the poll interval, one at a
+    /// time, a third and three times of what they are
+    #[arg(long, conflicts_with_all = ["vary", "front"])]
+    sensitivity: bool,
     /// Two metrics of which less is better: what no other point beats in both is efficient
     #[arg(long, value_name = "A,B", default_value = "makespan,failedMembers", value_parser = front)]
     front: [Metric; 2],
     /// Replications of each strategy at each point, instead of the scenario's
     #[arg(short = 'n', long, value_name = "N")]
     replications: Option<NonZeroU32>,
-    /// Where the results go [default: results/<scenario name>-sweep]
+    /// Where the results go [default: results/<scenario name>-sweep, or -sensitivity]
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
     /// Worker threads [default: RAYON_NUM_THREADS, else all cores]
@@ -89,13 +93,16 @@ fn front(text: &str) -> Result<[Metric; 2], String> {
 
 /// Carries out `sweep`.
 pub(crate) fn run(options: &Options, console: &Console) -> Result<Exit, Failure> {
+    if options.sensitivity {
+        return sensitivity::run(options, console);
+    }
     let usage = |why: String| Diagnostic::error("vary", why);
     let grid = grid(&options.vary).map_err(usage)?;
     let source = Source::read(&options.scenario)?;
     let base = source.clone().scenario(options.seed)?;
     let loaded = load(options, &source, &grid)?;
     let experiments = lay_out(options, &loaded)?;
-    let folder = folder(options, &base);
+    let folder = folder(options, &base, "sweep");
     results::claim(&folder, &base.scenario, options.force)?;
     console.warn(&base.warnings);
     listen();
@@ -172,8 +179,9 @@ fn lay_out<'l>(
     if errors.is_empty() { Ok(all) } else { Err(errors) }
 }
 
-fn folder(options: &Options, base: &Loaded) -> PathBuf {
-    let name = || Path::new("results").join(format!("{}-{SUFFIX}", base.scenario.name));
+/// Where results go: without `-o`, a folder of the scenario's name and of what was done.
+fn folder(options: &Options, base: &Loaded, what: &str) -> PathBuf {
+    let name = || Path::new("results").join(format!("{}-{what}", base.scenario.name));
     options.output.clone().unwrap_or_else(name)
 }
 
@@ -185,6 +193,24 @@ fn simulate(
     grid: &[Vec<Edit>],
     console: &Console,
 ) -> Vec<SweepPoint> {
+    let mut points = Vec::new();
+    run_all(options, &loaded[0], experiments, console, &mut |index, outcomes| {
+        let summary = Summary::of(&experiments[index], &outcomes, Confidence::DEFAULT);
+        let summary = summary.expect("there is at least one replication");
+        let values = grid[index].iter().map(|edit| edit.value.clone()).collect();
+        points.push(SweepPoint { values, summary });
+    });
+    points
+}
+
+/// Simulates experiments one after another, and hands over the outcomes of those that are whole.
+fn run_all(
+    options: &Options,
+    base: &Loaded,
+    experiments: &[Experiment<'_>],
+    console: &Console,
+    done: &mut dyn FnMut(usize, Outcomes),
+) {
     let threads = options.threads.unwrap_or_else(threads).get();
     let replications = |experiment: &Experiment<'_>| {
         options.replications.map_or(experiment.scenario.replications, NonZeroU32::get)
@@ -193,55 +219,47 @@ fn simulate(
         u64::from(replications(experiment)) * experiment.plans.len() as u64
     };
     let total = experiments.iter().map(work).sum();
-    let name = &loaded[0].scenario.name;
-    let (clock, bar) = (Clock::start(), Bar::new(name, total, console));
-    let (mut points, mut before) = (Vec::new(), 0);
-    for ((loaded, experiment), edits) in loaded.iter().zip(experiments).zip(grid) {
+    let (clock, bar) = (Clock::start(), Bar::new(&base.scenario.name, total, console));
+    let mut before = 0;
+    for (index, experiment) in experiments.iter().enumerate() {
         panic::note(InHand {
-            scenario: loaded.name().to_owned(),
-            seed: loaded.scenario.seed,
+            scenario: base.name().to_owned(),
+            seed: experiment.scenario.seed,
             strategies: experiment.plans.iter().map(|plan| plan.strategy.to_owned()).collect(),
             replication: None,
         });
         let progress = |done: usize| bar.show(before + done as u64);
         let replications = replications(experiment);
         let effort = Effort { replications, threads, stop: &STOP, progress: &progress };
-        let outcomes: Outcomes = experiment.run(&effort);
+        let outcomes = experiment.run(&effort);
         if outcomes.interrupted {
             break;
         }
-        let summary = Summary::of(experiment, &outcomes, Confidence::DEFAULT);
-        let summary = summary.expect("there is at least one replication");
-        let values = edits.iter().map(|edit| edit.value.clone()).collect();
-        points.push(SweepPoint { values, summary });
         before += work(experiment);
+        done(index, outcomes);
         if STOP.load(Ordering::Relaxed) {
             break;
         }
     }
     bar.clear();
     console.say(&format!(
-        "{}, {} in {} on {}: {} replications/s",
-        words::count(points.len() as u64, "point"),
+        "{} in {} on {}: {} replications/s",
         words::count(before, "replication"),
         clock.shown(),
         words::count(threads as u64, "thread"),
         clock.rate(before)
     ));
-    points
 }
 
 /// The table with its title and its legend.
 fn text(sweep: &Sweep, format: Format) -> String {
-    let (headings, rows) = sweep::table(sweep);
-    let table = rendered(&headings, &rows, sweep.paths.len() + 1, format);
+    let table = rendered(&sweep::table(sweep), sweep.paths.len() + 1, format);
     format!("{}\n{table}\n{}\n", sweep::title(sweep), sweep::legend(sweep))
 }
 
 /// A table whose first columns are words, and the others numbers.
-pub(super) fn rendered(
-    headings: &[String],
-    rows: &[Vec<String>],
+fn rendered(
+    (headings, rows): &(Vec<String>, Vec<Vec<String>>),
     words: usize,
     format: Format,
 ) -> String {
@@ -254,7 +272,10 @@ pub(super) fn rendered(
         table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Dynamic);
         table.set_width(width());
     }
-    table.set_header(headings.iter().map(String::as_str));
+    table.set_header(headings.iter().map(|heading| match markdown {
+        true => heading.replace('\n', " "),
+        false => heading.clone(),
+    }));
     for row in rows {
         table.add_row(row.iter().map(|cell| match markdown {
             true => cell.replace('|', "\\|"),

@@ -62,7 +62,7 @@ pub fn front_csv(sweep: &Sweep) -> String {
 pub fn front_svg(sweep: &Sweep) -> String {
     let efficient = sweep.efficient();
     let all = efficient.len() <= NAMED;
-    let mut points = Vec::new();
+    let mut points: Vec<(ScatterPoint, u64)> = Vec::new();
     for (index, (point, strategy)) in sweep.rows().enumerate() {
         let strategies = &point.summary.strategies;
         let named = all || efficient[index];
@@ -70,14 +70,31 @@ pub fn front_svg(sweep: &Sweep) -> String {
             true => strategy.name.clone(),
             false => format!("{} · {}", strategy.name, point.values.join(", ")),
         };
-        points.push(ScatterPoint {
+        let point = ScatterPoint {
             name: if named { name } else { String::new() },
             series: strategies.iter().position(|s| s.name == strategy.name).unwrap_or(index),
             x: mean_of(strategy, sweep.front[0]),
             y: mean_of(strategy, sweep.front[1]),
             censored: cut_off(strategy) > 0,
-        });
+        };
+        // Values that change nothing for a strategy give one point.
+        let same = |(other, _): &&mut (ScatterPoint, u64)| {
+            other.series == point.series && (other.x, other.y) == (point.x, point.y)
+        };
+        match points.iter_mut().find(same) {
+            Some((_, more)) => *more += 1,
+            None => points.push((point, 0)),
+        }
     }
+    let points: Vec<ScatterPoint> = points
+        .into_iter()
+        .map(|(mut point, more)| {
+            if more > 0 && !point.name.is_empty() {
+                point.name += &format!(" and {} more", human::thousands(more));
+            }
+            point
+        })
+        .collect();
     let mut note = match all {
         true => String::new(),
         false => "Only efficient points are named; all are in front.csv. ".to_owned(),
@@ -91,7 +108,11 @@ pub fn front_svg(sweep: &Sweep) -> String {
     };
     let n = human::thousands(sweep.replications() as u64);
     chart::scatter_svg(&ScatterChart {
-        title: format!("{} against {}", label_of(sweep.front[0]), label_of(sweep.front[1])),
+        title: format!(
+            "Efficient front: {} against {}",
+            label_of(sweep.front[0]),
+            label_of(sweep.front[1])
+        ),
         subtitle: format!(
             "{} · {n} replications a point, all on the same luck · strategy · {}",
             sweep.scenario,

@@ -170,7 +170,7 @@ pub fn sweep_csv(sweep: &Sweep) -> String {
 pub fn table(sweep: &Sweep) -> (Vec<String>, Vec<Vec<String>>) {
     let mut headings: Vec<String> = short_names(&sweep.paths);
     let fixed =
-        ["strategy", "makespan p50", "makespan p95", "90 % done p50", "failed mean", "completed"];
+        ["strategy", "makespan\np50", "\np95", "90 % done\np50", "failed\nmean", "completed"];
     headings.extend(fixed.map(ToOwned::to_owned));
     headings.push("front".to_owned());
     let efficient = sweep.efficient();

@@ -59,6 +59,8 @@ pub struct LinePoint {
 
 /// Height of the plot.
 const PLOT: f64 = 420.0;
+/// Bands are shown up to so many times the largest number.
+const LONGEST: f64 = 2.0;
 /// Radius of a point.
 const RADIUS: f64 = 4.5;
 
@@ -75,8 +77,11 @@ impl Scales {
         let low = places.clone().fold(f64::INFINITY, f64::min);
         let high = places.fold(f64::NEG_INFINITY, f64::max);
         let x = if high > low { (low, high) } else { (low - 0.5, low + 0.5) };
-        let points = chart.series.iter().flat_map(|series| &series.points);
-        let top = points.map(|point| point.high.max(point.value)).fold(0.0, f64::max);
+        let points = || chart.series.iter().flat_map(|series| &series.points);
+        let top = points().map(|point| point.high.max(point.value)).fold(0.0, f64::max);
+        // A band longer than this would press all lines to the bottom; it leaves the plot instead.
+        let most = LONGEST * points().map(|point| point.value).fold(0.0, f64::max);
+        let top = top.min(most);
         let least = if chart.measure == Measure::Share { 0.01 } else { 1.0 };
         Self { plot, x, y: f64::max(top, least) * 1.04 }
     }
