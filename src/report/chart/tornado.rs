@@ -47,7 +47,7 @@ pub struct TornadoBar {
 }
 
 /// Width of the names to the left of the bars.
-const NAMES: f64 = 200.0;
+const NAMES: f64 = 240.0;
 /// Height of one bar with the space around it.
 const ROW: f64 = 26.0;
 /// Room for a panel's name above its bars.
