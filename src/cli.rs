@@ -3,12 +3,14 @@
 //! Owns arguments, terminal output, files and threads. Does not own any result: those come from
 //! the library, and the same commands print the same bytes wherever they run.
 
+mod check;
 mod compare;
 mod console;
 mod files;
 mod load;
 pub(crate) mod panic;
 mod plan;
+mod policy;
 mod run;
 mod sweep;
 mod table;
@@ -26,9 +28,11 @@ pub(crate) use console::{Console, Format};
 pub(crate) enum Exit {
     /// All is well.
     Fine = 0,
+    /// A check failed.
+    CheckFailed = 1,
     /// Wrong input or usage.
     BadInput = 2,
-    /// The replications do not suffice for an answer, or for the precision asked for.
+    /// A check is undecided and none failed, or more replications are needed for an answer.
     Undecided = 3,
     /// A bug of ours.
     Bug = 70,
@@ -70,8 +74,10 @@ Examples:
   fleetsim run scenario.yaml --until 36h --status now.json
   fleetsim compare scenario.yaml -n 10000
   fleetsim sweep scenario.yaml --vary update.pollInterval=0,30m,60m
+  fleetsim check scenario.yaml --junit checks.xml
 
-Exit codes: 0 fine, 2 bad input or usage, 3 undecided, 70 a bug of ours, 130 interrupted.";
+Exit codes: 0 fine, 1 a check failed, 2 bad input or usage, 3 undecided (more replications are
+needed), 70 a bug of ours, 130 interrupted.";
 
 /// Simulates staged updates of fleets of Kubernetes clusters, and compares strategies.
 #[derive(Debug, Parser)]
@@ -97,12 +103,13 @@ impl Cli {
 struct Global {
     /// How results are printed
     #[arg(long, global = true, value_enum, default_value_t, value_name = "FORMAT")]
+    #[arg(display_order = 100)]
     format: Format,
     /// No progress and no warnings on stderr
-    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    #[arg(short, long, global = true, conflicts_with = "verbose", display_order = 101)]
     quiet: bool,
     /// More about what happens, on stderr
-    #[arg(short, long, global = true)]
+    #[arg(short, long, global = true, display_order = 102)]
     verbose: bool,
 }
 
@@ -113,12 +120,16 @@ pub(crate) enum Command {
     Validate(validate::Options),
     /// Show who is updated when, with which limits, windows and targets; nothing is drawn
     Plan(plan::Options),
+    /// Ask the node disruption policy about a configuration change
+    Policy(policy::Options),
     /// Simulate one replication of one strategy
     Run(run::Options),
     /// Simulate all strategies many times, and compare them
     Compare(compare::Options),
     /// Simulate all strategies with other values in the scenario, on the same luck
     Sweep(sweep::Options),
+    /// Simulate, and see whether what the scenario demands (`checks`) holds
+    Check(check::Options),
 }
 
 /// Carries out a command.
@@ -126,8 +137,10 @@ pub(crate) fn run(command: &Command, console: &Console) -> Result<Exit, Failure>
     match command {
         Command::Validate(options) => validate::run(options, console),
         Command::Plan(options) => plan::run(options, console),
+        Command::Policy(options) => policy::run(options, console),
         Command::Run(options) => run::run(options, console),
         Command::Compare(options) => compare::run(options, console),
         Command::Sweep(options) => sweep::run(options, console),
+        Command::Check(options) => check::run(options, console),
     }
 }

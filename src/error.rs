@@ -39,12 +39,15 @@ pub struct Diagnostic {
     pub place: Option<Place>,
     /// What to do.
     pub hint: Option<String>,
+    /// All members that are meant, where the message names some of them.
+    pub members: Vec<String>,
 }
 
 impl Diagnostic {
     /// An error without a place.
     pub fn error(code: &'static str, message: impl Into<String>) -> Self {
-        Self { severity: Severity::Error, code, message: message.into(), place: None, hint: None }
+        let (severity, message) = (Severity::Error, message.into());
+        Self { severity, code, message, place: None, hint: None, members: Vec::new() }
     }
 
     /// A warning without a place.
@@ -63,6 +66,13 @@ impl Diagnostic {
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
+        self
+    }
+
+    /// The same, about these members.
+    #[must_use]
+    pub fn about(mut self, members: Vec<String>) -> Self {
+        self.members = members;
         self
     }
 }

@@ -4,6 +4,8 @@
 //! X11): each worker owns its simulations and takes small batches off one counter; outcomes are put
 //! back into the order of strategies and replications.
 
+pub mod checks;
+pub mod drift;
 mod histogram;
 mod metric;
 mod precision;
@@ -101,7 +103,7 @@ impl<'s> Experiment<'s> {
             }
         }
         if errors.is_empty() {
-            Ok(Self { scenario, world: World::new(scenario), plans })
+            Ok(Self { scenario, world: World::new(scenario.setting()), plans })
         } else {
             Err(errors)
         }

@@ -82,6 +82,20 @@ pub enum NodeDisruptionPolicy {
     Block,
 }
 
+impl NodeDisruptionPolicy {
+    /// All policies, in the API's order.
+    pub const ALL: [Self; 3] = [Self::Allow, Self::AllowDuringMaintenanceWindow, Self::Block];
+
+    /// The policy's name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Allow => "Allow",
+            Self::AllowDuringMaintenanceWindow => "AllowDuringMaintenanceWindow",
+            Self::Block => "Block",
+        }
+    }
+}
+
 /// A node pool.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pool {

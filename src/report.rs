@@ -1,7 +1,9 @@
 //! What people get to see of an experiment: events, files, charts and pages.
 
+pub mod baseline;
 pub mod best;
 pub mod chart;
+pub mod checks;
 pub mod events;
 pub mod front;
 pub mod human;

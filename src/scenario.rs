@@ -9,6 +9,7 @@ pub mod alone;
 mod checks;
 mod distribution;
 mod files;
+pub mod lints;
 mod members;
 mod population;
 mod script;
@@ -29,11 +30,12 @@ use access::{Field, Map, Notes, Texts};
 use files::Loader;
 use members::Builder;
 
+use crate::calendar::MaintenanceWindow;
 use crate::error::{Diagnostic, Place};
 use crate::fleet::Fleet;
 use crate::ids::{Column, MemberId, WindowId};
 use crate::scheduler::{NodeImageSelection, ServiceLimits, Strategy, Update};
-use crate::sim::model::WorldModel;
+use crate::sim::model::{Setting, WorldModel};
 use crate::sim::script::{Released, Script};
 use crate::time::{Span, Timestamp};
 
@@ -82,6 +84,8 @@ pub struct Places {
     pub windows: Column<WindowId, Spot>,
     /// Of every maintenance configuration called `default`.
     pub default_configurations: Vec<Spot>,
+    /// What they say: each distinct one, where it is described first.
+    pub default_windows: Vec<(MaintenanceWindow, Spot)>,
     /// Of `script.updates`.
     pub scripted_updates: Option<Spot>,
     /// Of `update`.
@@ -105,6 +109,7 @@ pub struct StagePlaces {
     pub max_concurrency: Option<Spot>,
     pub max_allowed_failures: Option<Spot>,
     pub wait: Option<Spot>,
+    pub before_gates: Option<Spot>,
     pub after_gates: Option<Spot>,
     /// Its groups, in order; none for the implicit group.
     pub groups: Vec<GroupPlaces>,
@@ -117,6 +122,8 @@ pub struct GroupPlaces {
     pub at: Spot,
     pub max_concurrency: Option<Spot>,
     pub max_allowed_failures: Option<Spot>,
+    pub before_gates: Option<Spot>,
+    pub after_gates: Option<Spot>,
 }
 
 impl Places {
@@ -191,6 +198,19 @@ impl Scenario {
         let mut scenario = scenario.expect("a scenario that is not read comes with an error");
         scenario.places.sources = notes.sources.into_texts();
         Ok((scenario, warnings))
+    }
+
+    /// What its world is made from.
+    pub fn setting(&self) -> Setting<'_> {
+        Setting {
+            start: self.start,
+            horizon: self.horizon,
+            seed: self.seed,
+            fleet: &self.fleet,
+            update: &self.update,
+            world: &self.world,
+            script: &self.script,
+        }
     }
 
     /// What the members that a run selects lack: an entry in `script.updates` (R-K6), or the
@@ -268,6 +288,7 @@ fn read_root(root: &Field<'_>, loader: &Loader<'_>, seed: Option<u64>) -> Option
         members: builder.places,
         windows: builder.window_places,
         default_configurations: builder.default_configurations,
+        default_windows: builder.default_windows.into_iter().collect(),
         scripted_updates,
         update: map.spot("update"),
     };

@@ -1,8 +1,8 @@
 //! The update-run scheduler: sans-IO, without clock and luck.
 //!
-//! [`Scheduler::handle`] takes one event and yields what the driver must do; [`Scheduler::next_wake`]
-//! says when it wants to be woken, and why. It knows only what events told it, so it drives real
-//! clusters and simulated ones alike.
+//! [`Scheduler::handle`] takes one event and yields what the driver must do;
+//! [`Scheduler::next_wake`] says when it wants to be woken, and why. It knows only what events told
+//! it, so it drives real clusters and simulated ones alike.
 //!
 //! # The contract, and the order within one instant (R-A1)
 //!
@@ -20,11 +20,16 @@
 //! complete and skip, `restart` stops and starts, `attempt` tries members in the order that `pick`
 //! keeps, `poll` notices those that wait, `judge` says Running or Pending. `target` knows versions
 //! and availability; `action` is what people ask, `record` what is told, `status` the ARM resource.
+//!
+//! [`disruption`] stands apart from runs: it decides whether a configuration change may reimage
+//! the nodes of a cluster now (section 9).
 
 mod action;
 mod advance;
 mod attempt;
+pub mod disruption;
 mod gate;
+mod invariants;
 mod judge;
 mod pick;
 mod plan;

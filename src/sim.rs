@@ -18,7 +18,7 @@ pub use delay::{DelayCause, Delays};
 pub use outcome::{End, Outcome};
 pub use world::World;
 
-use crate::scheduler::{Event, Log, Node, Output, Plan, Record, Refusal, Scheduler, State};
+use crate::scheduler::{Event, Log, Node, Output, Plan, Reason, Record, Refusal, Scheduler, State};
 use crate::sim::queue::{Happening, Queue};
 use crate::sim::world::Truth;
 use crate::time::Timestamp;
@@ -35,6 +35,13 @@ pub struct Simulation<'p> {
     truth: Truth,
     queue: Queue,
     notices: Vec<Notice>,
+    /// When members were done, in the order of time.
+    done: Vec<Timestamp>,
+    path: delay::Path,
+    /// Whether the scheduler's invariants are checked after every step.
+    checked: bool,
+    /// Whose updates the last step started, where it is checked.
+    started: Vec<crate::ids::MemberId>,
 }
 
 /// Takes what a replication shows besides the scheduler's records.
@@ -58,6 +65,7 @@ enum Notice {
 struct Told<'a, W> {
     watch: &'a mut W,
     notices: &'a mut Vec<Notice>,
+    done: &'a mut Vec<Timestamp>,
 }
 
 impl<W: Watch> Log for Told<'_, W> {
@@ -66,10 +74,19 @@ impl<W: Watch> Log for Told<'_, W> {
         match (record.node, record.to) {
             (Node::Gate(id), State::Pending) => self.notices.push(Notice::GatePending(id)),
             (Node::Run, State::Failed) => self.notices.push(Notice::RunFailed),
+            (Node::Member(_), State::Completed) => self.done.push(record.time),
+            (Node::Member(_), State::Skipped) if at_target(record.reason) => {
+                self.done.push(record.time);
+            }
             _ => {}
         }
         self.watch.record(record);
     }
+}
+
+/// Whether a member was skipped because it had nothing to do: it is done.
+fn at_target(reason: Option<Reason>) -> bool {
+    matches!(reason, Some(Reason::AlreadyAtTarget | Reason::TargetVersionOlder))
 }
 
 impl<'p> Simulation<'p> {
@@ -81,25 +98,38 @@ impl<'p> Simulation<'p> {
             truth: Truth::new(world, plan),
             queue: Queue::default(),
             notices: Vec::new(),
+            done: Vec::new(),
+            path: delay::Path::default(),
+            checked: false,
+            started: Vec::new(),
         }
+    }
+
+    /// The same, with the scheduler's invariants checked after every step: O(members) each.
+    #[must_use]
+    pub fn checked(mut self) -> Self {
+        self.checked = true;
+        self
     }
 
     /// Simulates one replication until the run ends, or the clock passes `end` (inclusive, R-A7).
     pub fn run(&mut self, replication: u32, end: Timestamp, watch: &mut impl Watch) -> Outcome {
         self.scheduler.reset();
-        self.queue.reset();
+        self.queue.reset(self.world.start());
+        self.done.clear();
         self.truth.draw(self.world, replication, &mut self.scheduler);
         let start = self.world.start();
         self.deliver(start, Happening::Start, watch);
         let (mut last, mut wakes) = (start, 0_u32);
         while !self.is_over() {
-            let next = self.truth.next_happening(self.world, &self.queue);
-            let wake = self.scheduler.next_wake().map(|(at, _)| at);
-            let Some(now) = next.into_iter().chain(wake).min().filter(|now| *now <= end) else {
+            let next = self.truth.next_happening(&self.queue);
+            let wake = self.scheduler.next_wake().map_or(Timestamp::MAX, |(at, _)| at);
+            let now = next.min(wake);
+            if now > end {
                 break;
-            };
+            }
             // At one instant, what happens comes before what the scheduler wants to do.
-            let happening = if next == Some(now) {
+            let happening = if next == now {
                 self.truth.take_happening(self.world, &mut self.queue)
             } else {
                 Happening::Wake
@@ -108,8 +138,14 @@ impl<'p> Simulation<'p> {
             assert!(wakes < MOST_STEPS, "the scheduler does not get past {now}");
             last = now;
             self.deliver(now, happening, watch);
+            if self.checked {
+                self.scheduler.check_invariants();
+                for member in self.started.drain(..) {
+                    self.truth.check_start(self.world, &self.scheduler, member, now);
+                }
+            }
         }
-        Outcome::of(&self.scheduler, start, end)
+        Outcome::of(&self.scheduler, &self.done, start, end)
     }
 
     /// Hands one happening to the scheduler and carries out what it asks for.
@@ -124,11 +160,15 @@ impl<'p> Simulation<'p> {
             Happening::Approval(gate) => self.truth.approval(gate),
             Happening::Restart => self.world.restart(),
         };
-        let mut told = Told { watch: &mut *watch, notices: &mut self.notices };
+        let (notices, done) = (&mut self.notices, &mut self.done);
+        let mut told = Told { watch: &mut *watch, notices, done };
         let outputs = self.scheduler.handle(now, event, &mut told);
         for output in outputs {
             match output {
                 Output::StartUpdate { member, attempt } => {
+                    if self.checked {
+                        self.started.push(member);
+                    }
                     let (takes, code) = self.truth.update(self.world, member, attempt);
                     self.queue.push(now + takes, Happening::UpdateEnds(member, code));
                 }
@@ -145,16 +185,19 @@ impl<'p> Simulation<'p> {
     /// Whether nothing can change any more. What the script still asks of a run that has ended is
     /// refused (R-K8), so the script is played to its end.
     fn is_over(&self) -> bool {
-        let halted = matches!(self.scheduler.run().state, State::Stopped | State::Failed);
-        let ended = matches!(self.scheduler.run().state, State::Completed | State::Skipped);
-        let idle = self.scheduler.next_wake().is_none() && self.queue.is_empty();
-        (ended || halted && idle) && self.truth.is_script_done(self.world)
+        let idle = || self.scheduler.next_wake().is_none() && self.queue.is_empty();
+        let over = match self.scheduler.run().state {
+            State::NotStarted | State::Pending | State::Running | State::Stopping => false,
+            State::Stopped | State::Failed => idle(),
+            State::Skipped | State::Completed => true,
+        };
+        over && self.truth.is_script_done(self.world)
     }
 
     /// Where the makespan of the last replication went, from all its records.
-    pub fn delays(&self, records: &[Record], end: Timestamp) -> Delays {
+    pub fn delays(&mut self, records: &[Record], end: Timestamp) -> Delays {
         let arrived = |member| self.truth.targets_of(self.world, &self.scheduler, member);
-        delay::split(&self.scheduler, records, &arrived, end)
+        delay::split(&self.scheduler, records, &arrived, end, &mut self.path)
     }
 
     /// The scheduler as the last replication left it.

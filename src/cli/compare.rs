@@ -4,14 +4,16 @@ pub(super) mod asked;
 pub(super) mod progress;
 
 use std::collections::BTreeSet;
-use std::num::{NonZeroU32, NonZeroUsize};
+use std::fmt::Write as _;
+use std::io::{self, IsTerminal as _, Write as _};
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::available_parallelism;
 
 use clap::Args;
 use fleetsim::error::Diagnostic;
-use fleetsim::experiment::{Effort, Experiment, Outcomes};
+use fleetsim::experiment::{Effort, Experiment, Goal, Outcomes};
 use fleetsim::report::results::{self, Results};
 use fleetsim::report::summary::Summary;
 use fleetsim::report::table;
@@ -25,6 +27,8 @@ use progress::{Bar, Clock};
 
 /// Where results go without `-o`: a folder of the scenario's name in here.
 const RESULTS: &str = "results";
+/// As many as a scenario may ask for.
+pub(super) const MOST_REPLICATIONS: i64 = 10_000_000;
 /// Columns of the table where there is no terminal.
 const WIDTH: u16 = 100;
 /// Columns of the table on however wide a terminal.
@@ -52,15 +56,16 @@ pub(crate) struct Options {
     scenarios: Vec<String>,
     /// Replications of each strategy, instead of the scenario's
     #[arg(short = 'n', long, value_name = "N")]
-    replications: Option<NonZeroU32>,
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=MOST_REPLICATIONS))]
+    replications: Option<u32>,
     #[command(flatten)]
     asked: Asked,
     /// Where the results go [default: results/<scenario name>]; with several scenarios, a subfolder
     /// each
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
-    /// Worker threads [default: RAYON_NUM_THREADS, else all cores]
     #[arg(long, value_name = "N")]
+    #[arg(help = "Worker threads [default: RAYON_NUM_THREADS, else all cores]")]
     threads: Option<NonZeroUsize>,
     /// The seed, instead of the scenario's
     #[arg(long, value_name = "N")]
@@ -88,8 +93,11 @@ pub(crate) fn run(options: &Options, console: &Console) -> Result<Exit, Failure>
     listen();
     let mut done: Vec<Summary> = Vec::new();
     let mut exit = Exit::Fine;
+    let goal = options.asked.goal(options.replications);
     for ((loaded, experiment), folder) in loaded.iter().zip(&experiments).zip(&folders) {
-        let (outcomes, confidence) = simulate(options, loaded, experiment, console);
+        let effort =
+            (options.replications.unwrap_or(loaded.scenario.replications), options.threads);
+        let (outcomes, confidence) = seek(loaded, experiment, effort, goal, console);
         let Some(mut summary) = Summary::of(experiment, &outcomes, confidence) else {
             console.always("interrupted before the first replication was done: nothing is written");
             break;
@@ -111,19 +119,19 @@ pub(crate) fn run(options: &Options, console: &Console) -> Result<Exit, Failure>
             exit = Exit::Undecided;
         }
         done.push(summary);
-        if STOP.load(Ordering::Relaxed) {
+        if is_interrupted() {
             break;
         }
     }
     print(&done, console)?;
-    Ok(if STOP.load(Ordering::Relaxed) { Exit::Interrupted } else { exit })
+    Ok(if is_interrupted() { Exit::Interrupted } else { exit })
 }
 
 /// Reads all scenarios, or says what is wrong with all of them.
 fn load(options: &Options) -> Result<Vec<Loaded>, Failure> {
     let (mut all, mut errors) = (Vec::new(), Vec::new());
     for path in &options.scenarios {
-        let source = Source::read(path).map_err(|error| vec![error]);
+        let source = Source::read(path).map_err(|error| vec![*error]);
         match source.and_then(|source| source.scenario(options.seed)) {
             Ok(loaded) => all.push(loaded),
             Err(found) => errors.extend(found),
@@ -171,11 +179,22 @@ fn folders(options: &Options, loaded: &[Loaded]) -> Result<Vec<PathBuf>, Failure
     Ok(folders)
 }
 
-/// Simulates one scenario; with the outcomes comes the confidence of intervals over them.
-fn simulate(
-    options: &Options,
+/// Simulates an experiment with this many replications and threads, and shows how far it is.
+pub(super) fn simulate(
     loaded: &Loaded,
     experiment: &Experiment<'_>,
+    effort: (u32, Option<NonZeroUsize>),
+    console: &Console,
+) -> Outcomes {
+    seek(loaded, experiment, effort, None, console).0
+}
+
+/// The same, or until a goal is reached; with the outcomes comes the confidence of intervals.
+fn seek(
+    loaded: &Loaded,
+    experiment: &Experiment<'_>,
+    (replications, wanted): (u32, Option<NonZeroUsize>),
+    goal: Option<Goal>,
     console: &Console,
 ) -> (Outcomes, Confidence) {
     let scenario = &loaded.scenario;
@@ -185,18 +204,27 @@ fn simulate(
         strategies: experiment.plans.iter().map(|plan| plan.strategy.to_owned()).collect(),
         replication: None,
     });
-    let replications = options.replications.map_or(scenario.replications, NonZeroU32::get);
-    let threads = options.threads.unwrap_or_else(threads).get();
-    let (clock, plans) = (Clock::start(), experiment.plans.len() as u64);
-    let bar = Bar::new(&scenario.name, u64::from(replications) * plans, console);
+    let threads = wanted.unwrap_or_else(threads).get();
+    let total = u64::from(replications) * experiment.plans.len() as u64;
+    let (name, seed) = (&scenario.name, scenario.seed);
+    console.detail(&format!(
+        "{name}: {} of {} with seed {seed} on {}",
+        words::count(replications, "replication"),
+        words::names(experiment.plans.iter().map(|plan| plan.strategy), 10),
+        words::count(threads as u64, "thread"),
+    ));
+    let (clock, bar) = (Clock::start(), Bar::new(&scenario.name, total, console));
     let progress = |done: usize| bar.show(done as u64);
     let effort = Effort { replications, threads, stop: &STOP, progress: &progress };
-    let (outcomes, confidence) = match options.asked.goal(options.replications) {
+    let (outcomes, confidence) = match goal {
         None => (experiment.run(&effort), Confidence::DEFAULT),
         Some(goal) => {
             let sought = experiment.seek(&goal, &effort, &mut |look| {
-                let of = format!("{}, look {}", scenario.name, look.number);
-                bar.lengthen(&of, look.replications as u64 * plans);
+                let plans = experiment.plans.len() as u64;
+                bar.lengthen(
+                    &format!("{name}, look {}", look.number),
+                    look.replications as u64 * plans,
+                );
             });
             (sought.outcomes, sought.look.confidence)
         }
@@ -207,7 +235,7 @@ fn simulate(
 }
 
 /// How fast it went.
-pub(super) fn timing(outcomes: &Outcomes, clock: &Clock, threads: usize) -> String {
+fn timing(outcomes: &Outcomes, clock: &Clock, threads: usize) -> String {
     let all = outcomes.by_strategy.iter().flatten();
     let (mut runs, mut updates) = (0_u64, 0_u64);
     for outcome in all {
@@ -236,15 +264,18 @@ pub(super) fn listen() {
         if STOP.swap(true, Ordering::Relaxed) {
             std::process::exit(Exit::Interrupted as i32);
         }
-        eprint_line("finishing the replications in hand; press Ctrl-C again to stop at once");
+        // Not into the line of the bar.
+        let gap = if io::stderr().is_terminal() { "\n" } else { "" };
+        let line = "finishing the replications in hand; press Ctrl-C again to stop at once";
+        let _ = writeln!(io::stderr().lock(), "{gap}{line}");
     };
     // Without a handler Ctrl-C ends the program at once: good enough.
     let _ = ctrlc::set_handler(pressed);
 }
 
-fn eprint_line(line: &str) {
-    use std::io::Write as _;
-    let _ = writeln!(std::io::stderr().lock(), "{line}");
+/// Whether Ctrl-C was pressed.
+pub(super) fn is_interrupted() -> bool {
+    STOP.load(Ordering::Relaxed)
 }
 
 /// Columns of the terminal on stdout.
@@ -275,9 +306,9 @@ fn csv_of_several(done: &[Summary]) -> String {
         let rows = results::summary_csv(summary);
         for (number, row) in rows.lines().enumerate() {
             if number > 0 {
-                text.push_str(&format!("{},{row}\n", summary.scenario));
+                writeln!(text, "{},{row}", summary.scenario).expect("strings take all");
             } else if text.is_empty() {
-                text.push_str(&format!("scenario,{row}\n"));
+                writeln!(text, "scenario,{row}").expect("strings take all");
             }
         }
     }

@@ -10,14 +10,14 @@ use super::Failure;
 /// How results are printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub(crate) enum Format {
-    /// For people
+    // For people. (Ordinary comments: the help needs no sentence for each.)
     #[default]
     Table,
-    /// One JSON document
+    // One JSON document.
     Json,
-    /// Comma-separated values
+    // Comma-separated values.
     Csv,
-    /// Markdown
+    // Markdown.
     Md,
 }
 
@@ -29,6 +29,7 @@ pub(crate) struct Console {
     quiet: bool,
     verbose: bool,
     colours: bool,
+    stdout_colours: bool,
 }
 
 impl Console {
@@ -36,8 +37,10 @@ impl Console {
     pub(crate) fn new(format: Format, quiet: bool, verbose: bool) -> Self {
         let refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
         let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
-        let colours = io::stderr().is_terminal() && !refused && !dumb;
-        Self { format, quiet, verbose, colours }
+        let allowed = !refused && !dumb;
+        let colours = io::stderr().is_terminal() && allowed;
+        let stdout_colours = io::stdout().is_terminal() && allowed;
+        Self { format, quiet, verbose, colours, stdout_colours }
     }
 
     /// Prints results on stdout.
@@ -83,6 +86,11 @@ impl Console {
         if self.verbose {
             self.always(line);
         }
+    }
+
+    /// Whether results are printed in colours.
+    pub(crate) fn paints(&self) -> bool {
+        self.stdout_colours
     }
 
     /// Whether progress is shown: stderr is a terminal, and nobody asked for quiet.

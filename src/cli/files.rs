@@ -11,7 +11,7 @@ use fleetsim::error::Diagnostic;
 ///
 /// # Errors
 /// If it cannot be written.
-pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), Diagnostic> {
+pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), Box<Diagnostic>> {
     let wrong = |why: std::io::Error| {
         let message = format!("{} cannot be written: {why}", path.display());
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
@@ -21,7 +21,7 @@ pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), Diagnostic> {
             }
             _ => "name another file, or look at its permissions".to_owned(),
         };
-        Diagnostic::error("file", message).hint(hint)
+        Box::new(Diagnostic::error("file", message).hint(hint))
     };
     if fs::metadata(path).is_ok_and(|known| !known.is_file()) {
         let mut file = fs::OpenOptions::new().write(true).open(path).map_err(wrong)?;

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use fleetsim::error::Diagnostic;
 use fleetsim::experiment::Experiment;
 use fleetsim::ids::MemberId;
-use fleetsim::scenario::Scenario;
 use fleetsim::scenario::vary::{self, Edit};
+use fleetsim::scenario::{Scenario, lints};
 use fleetsim::scheduler::{Plan, Strategy};
 use fleetsim::sim::World;
 
@@ -42,11 +42,12 @@ impl Source {
     ///
     /// # Errors
     /// If it cannot be read, or is not text.
-    pub(crate) fn read(path: &str) -> Result<Self, Diagnostic> {
+    pub(crate) fn read(path: &str) -> Result<Self, Box<Diagnostic>> {
         if path == "-" {
             let mut bytes = Vec::new();
             io::stdin().lock().read_to_end(&mut bytes).map_err(|why| {
-                Diagnostic::error("file", format!("stdin cannot be read: {why}"))
+                let message = format!("stdin cannot be read: {why}");
+                Diagnostic::error("file", message)
                     .hint("pipe a scenario into it: cat scenario.yaml | fleetsim validate -")
             })?;
             let text = String::from_utf8(bytes).map_err(|_| not_text("stdin"))?;
@@ -54,6 +55,7 @@ impl Source {
         }
         let folder = Path::new(path).parent().unwrap_or(Path::new("")).to_owned();
         let bytes = fs::read(path).map_err(|why| {
+            let why = reason(&why);
             let message = format!("{path}, named on the command line, cannot be read: {why}");
             Diagnostic::error("file", message).hint(hint(Path::new(path)))
         })?;
@@ -81,7 +83,11 @@ impl Source {
     ) -> Result<Loaded, Vec<Diagnostic>> {
         let open = |name: &str| {
             let path = self.folder.join(name);
-            let bytes = fs::read(&path).map_err(|why| format!("{why} ({})", path.display()))?;
+            let bytes = fs::read(&path).map_err(|why| {
+                let why = reason(&why);
+                let moved = path != Path::new(name);
+                if moved { format!("{why} ({})", path.display()) } else { why }
+            })?;
             String::from_utf8(bytes).map_err(|_| "it is not UTF-8 text".to_owned())
         };
         match Scenario::read_varied(&self.name, &self.text, &open, seed, edits) {
@@ -104,6 +110,16 @@ impl Source {
     }
 }
 
+/// Why a file cannot be read, without numbers where there are words.
+fn reason(why: &io::Error) -> String {
+    match why.kind() {
+        io::ErrorKind::NotFound => "there is no such file".to_owned(),
+        io::ErrorKind::PermissionDenied => "you may not read it".to_owned(),
+        io::ErrorKind::IsADirectory => "it is a folder".to_owned(),
+        _ => why.to_string(),
+    }
+}
+
 fn not_text(name: &str) -> Diagnostic {
     Diagnostic::error("file", format!("{name} is not UTF-8 text"))
         .hint("scenarios are YAML or JSON, in UTF-8")
@@ -112,7 +128,7 @@ fn not_text(name: &str) -> Diagnostic {
 /// What to do about a file that cannot be read.
 fn hint(path: &Path) -> String {
     if path.is_dir() {
-        return "it is a folder; name a file in it".to_owned();
+        return "name a file in it".to_owned();
     }
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let folder = folder.unwrap_or(Path::new("."));
@@ -133,9 +149,9 @@ fn hint(path: &Path) -> String {
 }
 
 /// Names by likeness to a word, the nearest first.
-fn nearest<'n>(word: &str, names: impl Iterator<Item = &'n str>) -> Vec<(&'n str, f64)> {
+pub(crate) fn nearest<'n>(word: &str, names: impl Iterator<Item = &'n str>) -> Vec<(&'n str, f64)> {
     let word = word.to_lowercase();
-    let likeness = |name: &str| strsim::jaro_winkler(&word, &name.to_lowercase());
+    let likeness = |name: &str| strsim::normalized_damerau_levenshtein(&word, &name.to_lowercase());
     let mut names: Vec<_> = names.map(|name| (name, likeness(name))).collect();
     names.sort_by(|a, b| b.1.total_cmp(&a.1));
     names
@@ -207,7 +223,7 @@ impl Loaded {
             self.add(strategy, found, &mut errors);
         }
         if errors.is_empty() {
-            Ok(Experiment { scenario, world: World::new(scenario), plans })
+            Ok(Experiment { scenario, world: World::new(scenario.setting()), plans })
         } else {
             Err(errors)
         }
@@ -236,18 +252,15 @@ impl Loaded {
         places.strategies.get(position).map(|found| places.place(found.at))
     }
 
-    /// What is doubtful: in the scenario's text, and in these plans.
+    /// What is doubtful in the scenario's text and about these plans, in the order of places.
     pub(crate) fn doubts(&self, experiment: &Experiment<'_>) -> Vec<Diagnostic> {
-        let mut doubts = self.warnings.clone();
-        for plan in &experiment.plans {
-            let strategies = &self.scenario.strategies;
-            let strategy = strategies.iter().find(|strategy| strategy.name == plan.strategy);
-            let place = strategy.and_then(|strategy| self.place_of(strategy));
-            doubts.extend(left_out(plan).map(|doubt| match place {
-                Some(place) => self.source.as_named(doubt.at(place)),
-                None => doubt,
-            }));
-        }
+        let found = lints::lint(&self.scenario, &experiment.plans);
+        let found = found.into_iter().map(|doubt| self.source.as_named(doubt));
+        let mut doubts: Vec<Diagnostic> = self.warnings.iter().cloned().chain(found).collect();
+        doubts.sort_by_cached_key(|doubt| {
+            let place = doubt.place.as_ref();
+            place.map(|at| (at.file != self.source.name, at.file.clone(), at.line, at.column))
+        });
         doubts
     }
 }
@@ -261,19 +274,4 @@ fn selected<'p>(plan: &'p Plan<'_>) -> impl Iterator<Item = MemberId> + 'p {
 pub(crate) fn in_no_group<'p>(plan: &'p Plan<'_>) -> impl Iterator<Item = &'p str> {
     let members = plan.fleet.members.iter_with_ids();
     members.filter(|(id, _)| plan.places[*id].is_none()).map(|(_, member)| member.name.as_str())
-}
-
-/// The warning of S7.
-fn left_out(plan: &Plan<'_>) -> Option<Diagnostic> {
-    let names: Vec<&str> = in_no_group(plan).collect();
-    if names.is_empty() {
-        return None;
-    }
-    let (count, all, strategy) = (names.len(), plan.fleet.members.len(), plan.strategy);
-    let verb = if count == 1 { "is" } else { "are" };
-    let message = format!(
-        "strategy `{strategy}`: {count} of {all} members {verb} in no group and not updated: {}",
-        super::words::names(names.into_iter(), 10)
-    );
-    Some(Diagnostic::warning("S7", message).hint("add a group for them, or widen a selector"))
 }

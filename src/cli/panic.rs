@@ -53,7 +53,7 @@ fn message(what: &str, in_hand: Option<&InHand>) -> String {
             }
             None => format!("run {scenario} --seed {seed}"),
         };
-        text.push_str(&format!("  to see it again: fleetsim {again}\n"));
+        text = format!("{text}  to see it again: fleetsim {again}\n");
     }
     text.push_str("  please report it, with this message, the scenario and the files it names\n");
     text

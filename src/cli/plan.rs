@@ -4,6 +4,7 @@ mod limits;
 mod target;
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 
 use clap::Args;
 use fleetsim::calendar::Interval;
@@ -21,6 +22,8 @@ use target::{Target, Targets};
 
 /// Without `--members`, this many members are listed one by one.
 const MOST_MEMBERS: usize = 40;
+/// So many different targets are shown of a fleet whose members are not listed.
+const MOST_TARGETS: usize = 12;
 /// So many openings of a window are shown.
 const OPENINGS: usize = 3;
 /// Members whose window opens within this are tried before those without a window (O2).
@@ -92,7 +95,7 @@ impl<'a> View<'a> {
         let mut text = self.heading();
         let mut section = |title: &str, table: &Table| {
             let mark = if format == Format::Md { "## " } else { "" };
-            text.push_str(&format!("\n{mark}{title}\n\n{}", table.render(format)));
+            write!(text, "\n{mark}{title}\n\n{}", table.render(format)).expect("strings take all");
         };
         section("Stages and groups, in order", &self.stages_table());
         let gates = self.gates_table();
@@ -107,11 +110,12 @@ impl<'a> View<'a> {
             let mut title =
                 "Members, in the order in which their group would try them now".to_owned();
             if self.families() == 1 {
-                title.push_str(&format!("; all run {}", self.only_family()));
+                title = format!("{title}; all run {}", self.only_family());
             }
             section(&title, &self.members_table(false));
         } else {
             section("Members (`--members` lists each)", &self.summary_table());
+            section("Targets", &self.targets_table());
         }
         text.push_str(&self.left_out());
         text
@@ -133,7 +137,9 @@ impl<'a> View<'a> {
             StoppedMembers::Fail => "fail",
             StoppedMembers::Skip => "are skipped",
         };
-        let restart = match update.restart {
+        // People bring their own kind of restart; the update's is for whoever starts it else.
+        let people = self.scenario.world.restarter.as_ref();
+        let restart = match people.map_or(update.restart, |who| who.restart) {
             Restart::KeepFailed => "keeps failed members as they are",
             Restart::RetryFailed => "tries failed members again",
         };
@@ -281,9 +287,10 @@ impl<'a> View<'a> {
         spelled_out: bool,
     ) -> [String; 2] {
         let Some(id) = window else { return ["none".to_owned(), "any time".to_owned()] };
-        let name = match spelled_out {
-            true => self.plan.fleet.windows[id].describe(),
-            false => self.windows[&id].clone(),
+        let name = if spelled_out {
+            self.plan.fleet.windows[id].describe()
+        } else {
+            self.windows[&id].clone()
         };
         let opening = match first {
             None => "never".to_owned(),
@@ -335,6 +342,29 @@ impl<'a> View<'a> {
                     words::names(windows.collect::<Vec<_>>().iter().map(String::as_str), 4),
                 ]);
             }
+        }
+        table
+    }
+
+    /// How many members have which target.
+    fn targets_table(&self) -> Table {
+        let start = self.scenario.start;
+        let mut counts: BTreeMap<String, u32> = BTreeMap::new();
+        for (_, _, id) in self.members_in_order() {
+            let member = &self.plan.fleet.members[id];
+            let window = Plan::window_of(self.plan.update, member);
+            let first = window.and_then(|window| self.first_opening(window)).unwrap_or(start);
+            *counts.entry(in_words(&self.targets.of(member, first), true)).or_default() += 1;
+        }
+        let mut counts: Vec<(String, u32)> = counts.into_iter().collect();
+        counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+        let mut table = Table::new(&["#members", "target"]);
+        for (target, count) in counts.iter().take(MOST_TARGETS) {
+            table.row([count.to_string(), target.clone()]);
+        }
+        if let Some(rest) = counts.get(MOST_TARGETS..).filter(|rest| !rest.is_empty()) {
+            let members: u32 = rest.iter().map(|(_, count)| count).sum();
+            table.row([members.to_string(), format!("{} other targets", rest.len())]);
         }
         table
     }

@@ -72,14 +72,14 @@ enum Picture {
 }
 
 impl Picture {
-    fn of(path: &Path) -> Result<Self, Diagnostic> {
-        match path.extension().map(|end| end.to_ascii_lowercase()) {
+    fn of(path: &Path) -> Result<Self, Box<Diagnostic>> {
+        match path.extension().map(std::ffi::OsStr::to_ascii_lowercase) {
             Some(end) if end == "svg" => Ok(Self::Svg),
             Some(end) if end == "png" => Ok(Self::Png),
             _ => {
                 let message = format!("--timeline {} is neither SVG nor PNG", path.display());
-                Err(Diagnostic::error("timeline", message)
-                    .hint("name a file that ends in .svg or .png"))
+                let hint = "name a file that ends in .svg or .png";
+                Err(Diagnostic::error("timeline", message).hint(hint).into())
             }
         }
     }
@@ -107,7 +107,7 @@ impl FromStr for Until {
 
 impl Until {
     /// The last instant that is simulated.
-    fn end(self, scenario: &Scenario) -> Result<Timestamp, Diagnostic> {
+    fn end(self, scenario: &Scenario) -> Result<Timestamp, Box<Diagnostic>> {
         let (start, horizon) = (scenario.start, scenario.start + scenario.horizon);
         let at = match self {
             Self::Offset(offset) => start + offset.min(scenario.horizon),
@@ -116,7 +116,7 @@ impl Until {
         if at < start {
             let message = format!("--until {at} lies before the scenario's start, {start}");
             let hint = format!("name an instant from {start} to {horizon}, or an offset");
-            return Err(Diagnostic::error("until", message).hint(hint));
+            return Err(Diagnostic::error("until", message).hint(hint).into());
         }
         Ok(at.min(horizon))
     }
@@ -199,11 +199,12 @@ impl Replication<'_> {
     }
 
     /// The timeline as SVG or PNG.
-    fn timeline(&self, picture: Picture) -> Result<Vec<u8>, Diagnostic> {
+    fn timeline(&self, picture: Picture) -> Result<Vec<u8>, Box<Diagnostic>> {
         let Self { scenario, strategy, number, end, .. } = *self;
-        let which = match self.experiment.world.is_deterministic() {
-            true => String::new(),
-            false => format!(" · seed {}, replication {number}", scenario.seed),
+        let which = if self.experiment.world.is_deterministic() {
+            String::new()
+        } else {
+            format!(" · seed {}, replication {number}", scenario.seed)
         };
         let texts =
             (format!("{}: one rollout", strategy.name), format!("{}{which}", scenario.name));
@@ -212,8 +213,9 @@ impl Replication<'_> {
         match picture {
             Picture::Svg => Ok(svg.into_bytes()),
             Picture::Png => chart::png(&svg, PNG_SCALE).map_err(|why| {
-                Diagnostic::error("chart", format!("the timeline cannot be drawn as PNG: {why}"))
-                    .hint("write it as SVG: --timeline FILE.svg")
+                let message = format!("the timeline cannot be drawn as PNG: {why}");
+                let hint = "write it as SVG: --timeline FILE.svg";
+                Diagnostic::error("chart", message).hint(hint).into()
             }),
         }
     }

@@ -3,9 +3,8 @@
 
 mod sensitivity;
 
-use std::num::{NonZeroU32, NonZeroUsize};
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::Ordering;
 
 use clap::Args;
 use comfy_table::{CellAlignment, ContentArrangement, presets};
@@ -19,7 +18,7 @@ use fleetsim::scenario::vary::{Edit, Variation};
 use fleetsim::stats::Confidence;
 
 use super::compare::progress::{Bar, Clock};
-use super::compare::{STOP, listen, threads, width};
+use super::compare::{MOST_REPLICATIONS, STOP, is_interrupted, listen, threads, width};
 use super::load::{Loaded, Source};
 use super::panic::{self, InHand};
 use super::{Console, Exit, Failure, Format, words};
@@ -55,7 +54,8 @@ pub(crate) struct Options {
     front: [Metric; 2],
     /// Replications of each strategy at each point, instead of the scenario's
     #[arg(short = 'n', long, value_name = "N")]
-    replications: Option<NonZeroU32>,
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=MOST_REPLICATIONS))]
+    replications: Option<u32>,
     /// Where the results go [default: results/<scenario name>-sweep, or -sensitivity]
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
@@ -213,7 +213,7 @@ fn run_all(
 ) {
     let threads = options.threads.unwrap_or_else(threads).get();
     let replications = |experiment: &Experiment<'_>| {
-        options.replications.map_or(experiment.scenario.replications, NonZeroU32::get)
+        options.replications.unwrap_or(experiment.scenario.replications)
     };
     let work = |experiment: &Experiment<'_>| {
         u64::from(replications(experiment)) * experiment.plans.len() as u64
@@ -237,7 +237,7 @@ fn run_all(
         }
         before += work(experiment);
         done(index, outcomes);
-        if STOP.load(Ordering::Relaxed) {
+        if is_interrupted() {
             break;
         }
     }

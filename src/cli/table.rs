@@ -56,10 +56,13 @@ impl Table {
         let heading = |name: &str| if markdown { name.to_owned() } else { name.to_uppercase() };
         table.set_header(self.columns.iter().map(|column| heading(column.name)));
         for row in &self.rows {
-            table.add_row(row.iter().map(|cell| match markdown {
-                true => cell.replace('|', "\\|"),
-                false => cell.clone(),
-            }));
+            table.add_row(
+                row.iter().map(
+                    |cell| {
+                        if markdown { cell.replace('|', "\\|") } else { cell.clone() }
+                    },
+                ),
+            );
         }
         for (column, known) in table.column_iter_mut().zip(&self.columns) {
             column.set_padding(padding);

@@ -1,5 +1,7 @@
 //! `validate`: what is wrong and what is doubtful about files, before anything is simulated.
 
+use std::fmt::Write as _;
+
 use clap::Args;
 use fleetsim::calendar::Window;
 use fleetsim::error::{Diagnostic, Severity};
@@ -22,7 +24,7 @@ Examples:
   fleetsim validate window.json             # maintenance configurations alone
   az fleet updatestrategy show … | fleetsim validate -
 
-Warnings do not change the exit code; errors make it 2.";
+Warnings do not change the exit code, unless --strict makes errors of them; errors make it 2.";
 
 /// Options of `validate`.
 #[derive(Debug, Args)]
@@ -34,6 +36,9 @@ pub(crate) struct Options {
     /// Where the openings of a bare maintenance configuration are counted from [default: now]
     #[arg(long, value_name = "INSTANT")]
     from: Option<Timestamp>,
+    /// Take warnings for errors
+    #[arg(long)]
+    strict: bool,
 }
 
 /// What was found out about one file.
@@ -56,6 +61,11 @@ pub(crate) fn run(options: &Options, console: &Console) -> Result<Exit, Failure>
         }
         reports.push(report(file, options.from));
     }
+    if options.strict {
+        for doubt in reports.iter_mut().flat_map(|report| &mut report.found) {
+            doubt.severity = Severity::Error;
+        }
+    }
     match console.format {
         Format::Json => {
             console.print_json(&json!(reports.iter().map(Report::json).collect::<Vec<_>>()))?;
@@ -72,7 +82,7 @@ fn report(file: &str, from: Option<Timestamp>) -> Report {
         Ok(source) => source,
         Err(error) => {
             let name = file.to_owned();
-            return Report { name, kind: Kind::Scenario, found: vec![error], read_as: Vec::new() };
+            return Report { name, kind: Kind::Scenario, found: vec![*error], read_as: Vec::new() };
         }
     };
     let (name, kind) = (source.name.clone(), Kind::of(&source.text));
@@ -163,14 +173,14 @@ impl Report {
     fn text(&self) -> String {
         let mut text = String::new();
         for diagnostic in &self.found {
-            text.push_str(&format!("{diagnostic}\n\n"));
+            write!(text, "{diagnostic}\n\n").expect("strings take all");
         }
         for line in &self.read_as {
-            text.push_str(&format!("{line}\n"));
+            writeln!(text, "{line}").expect("strings take all");
         }
         let alone =
             if self.kind == Kind::Scenario { String::new() } else { format!(" ({})", self.what()) };
-        text.push_str(&format!("{}: {}{alone}\n", self.name, self.verdict()));
+        writeln!(text, "{}: {}{alone}", self.name, self.verdict()).expect("strings take all");
         text
     }
 
@@ -203,6 +213,7 @@ fn diagnostic_json(diagnostic: &Diagnostic) -> Value {
         "line": place.map(|place| place.line),
         "column": place.map(|place| place.column),
         "hint": diagnostic.hint,
+        "members": diagnostic.members,
     })
 }
 

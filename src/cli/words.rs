@@ -3,9 +3,10 @@
 use fleetsim::calendar::{Date, Interval, UtcOffset};
 use fleetsim::time::{Span, Timestamp};
 
-/// `Mon 2026-03-02 08:00Z`; seconds only when they are not zero.
+/// `Mon 2026-03-02 08:00Z`, to the second; seconds only when they are not zero.
 pub(crate) fn instant(at: Timestamp) -> String {
-    let text = at.to_string();
+    let millis = (at.as_millis() + 500).div_euclid(1_000) * 1_000;
+    let text = Timestamp::from_millis(millis).to_string();
     let Some((date, time)) = text.split_once('T') else { return text };
     let day = Date::of(at, UtcOffset::UTC).weekday().to_string();
     let time = time.strip_suffix(":00Z").map_or(time.to_owned(), |minutes| format!("{minutes}Z"));
@@ -16,10 +17,8 @@ pub(crate) fn instant(at: Timestamp) -> String {
 /// `now` has begun.
 pub(crate) fn interval(open: Interval, now: Timestamp) -> String {
     if open.close == Timestamp::MAX {
-        return match open.open <= now {
-            true => "always open".to_owned(),
-            false => format!("{} on", instant(open.open)),
-        };
+        let is_open = open.open <= now;
+        return if is_open { "always open".into() } else { format!("{} on", instant(open.open)) };
     }
     if open.open <= now {
         return format!("open until {}", instant(open.close));

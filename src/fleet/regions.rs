@@ -7,7 +7,10 @@
 
 use std::sync::LazyLock;
 
+use jiff::tz::TimeZone;
+
 use crate::calendar::UtcOffset;
+use crate::time::Timestamp;
 
 /// A region.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,6 +30,56 @@ pub struct Region {
     pub july: UtcOffset,
     /// IANA time zone.
     pub zone: &'static str,
+}
+
+impl Region {
+    /// The offset of its clocks at an instant, daylight saving included.
+    pub fn offset_at(&self, at: Timestamp) -> UtcOffset {
+        minutes(self.time_zone().to_offset(instant(at)))
+    }
+
+    /// When its clocks change after one instant and by another, and the offset from then on.
+    pub fn clock_changes(
+        &self,
+        after: Timestamp,
+        until: Timestamp,
+    ) -> impl Iterator<Item = (Timestamp, UtcOffset)> {
+        let zone = self.time_zone();
+        let mut now = self.offset_at(after);
+        let mut last = instant(after);
+        std::iter::from_fn(move || {
+            loop {
+                let (at, offset) = {
+                    let next = zone.following(last).next()?;
+                    (next.timestamp(), minutes(next.offset()))
+                };
+                last = at;
+                let at = Timestamp::from_millis(at.as_millisecond());
+                if at > until {
+                    return None;
+                }
+                // A zone may change its name alone.
+                if std::mem::replace(&mut now, offset) != offset {
+                    return Some((at, offset));
+                }
+            }
+        })
+    }
+
+    fn time_zone(&self) -> TimeZone {
+        TimeZone::get(self.zone).expect("the zones of data/regions.csv are IANA's")
+    }
+}
+
+/// Instants that no calendar reaches become the last or first one it does.
+fn instant(at: Timestamp) -> jiff::Timestamp {
+    let (first, last) = (jiff::Timestamp::MIN, jiff::Timestamp::MAX);
+    let millis = at.as_millis().clamp(first.as_millisecond(), last.as_millisecond());
+    jiff::Timestamp::from_millisecond(millis).expect("clamped into the range")
+}
+
+fn minutes(offset: jiff::tz::Offset) -> UtcOffset {
+    UtcOffset(i16::try_from(offset.seconds() / 60).expect("offsets are within a day or so"))
 }
 
 static REGIONS: LazyLock<Vec<Region>> =
@@ -114,6 +167,36 @@ mod tests {
         assert_eq!(find("eastus").unwrap().january, UtcOffset(-300));
         assert_eq!(find("eastus").unwrap().july, UtcOffset(-240));
         assert_eq!(find("uksouth").unwrap().january, UtcOffset(0));
+    }
+
+    #[test]
+    fn the_offsets_of_the_table_are_those_of_the_time_zones() {
+        for region in all() {
+            let at = |text: &str| region.offset_at(text.parse().unwrap());
+            assert_eq!(at("2026-01-15T12:00:00Z"), region.january, "{}", region.name);
+            assert_eq!(at("2026-07-15T12:00:00Z"), region.july, "{}", region.name);
+        }
+    }
+
+    #[test]
+    fn clocks_change_on_known_days() {
+        let changes = |name: &str, from: &str, to: &str| -> Vec<String> {
+            let changes =
+                find(name).unwrap().clock_changes(from.parse().unwrap(), to.parse().unwrap());
+            changes.map(|(at, offset)| format!("{at} {offset}")).collect()
+        };
+        let (from, to) = ("2026-03-02T00:00:00Z", "2026-12-31T00:00:00Z");
+        assert_eq!(
+            changes("westeurope", from, to),
+            ["2026-03-29T01:00:00Z +02:00", "2026-10-25T01:00:00Z +01:00"]
+        );
+        assert_eq!(
+            changes("eastus", from, to),
+            ["2026-03-08T07:00:00Z -04:00", "2026-11-01T06:00:00Z -05:00"]
+        );
+        assert!(changes("centralindia", from, to).is_empty());
+        assert_eq!(changes("westeurope", "2026-03-29T01:00:00Z", "2026-06-01").len(), 0);
+        assert_eq!(changes("westeurope", from, "2026-03-29T01:00:00Z").len(), 1);
     }
 
     #[test]

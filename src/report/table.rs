@@ -299,8 +299,8 @@ fn legend(summary: &Summary) -> Vec<String> {
         lines.push("p50: half of the replications need no longer; p95: 95 % of them".to_owned());
     }
     lines.push(
-        "makespan: from the start until the run has ended; 90 % done: until 90 % of the members are \
-         at the target"
+        "makespan: from the start until the run has ended; 90 % done: until 90 % of the members \
+         are at the target"
             .to_owned(),
     );
     let means = if scripted { "members" } else { "members, on average," };
@@ -397,8 +397,8 @@ const fn why(end: End) -> &'static str {
 const fn what_helps(end: End) -> &'static str {
     match end {
         End::Failed => {
-            "allow more failures (`maxAllowedFailures`), or restart failed runs \
-             (`world.people.restart`)"
+            "allow more failures (`maxAllowedFailures`), or let people go on behind members that \
+             fail every time (`world.people.restart: {restart: keepFailed}`)"
         }
         End::Stopped => "start stopped runs again (`script.actions`)",
         End::Horizon => "use a longer `horizon`, or see in delays.svg what they wait for",
@@ -430,10 +430,9 @@ fn never_done(summary: &Summary, strategy: &StrategySummary) -> Option<Diagnosti
         "{how_often}fewer than {percent} % of the members ever get to the target: others failed, \
          or were skipped by somebody"
     );
-    Some(
-        Diagnostic::warning("censored", message)
-            .hint("`restart: retryFailed` tries failed members again, if the run is restarted"),
-    )
+    Some(Diagnostic::warning("censored", message).hint(
+        "members that fail every time stay failed; a restart with `retryFailed` helps the rest",
+    ))
 }
 
 /// Quantiles in the table that rest on a few runs only, and makespans that show no luck.

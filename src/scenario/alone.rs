@@ -2,7 +2,7 @@
 
 use super::access::{Field, Notes};
 use super::tree::{Node, Value, parse, refuse_duplicate_keys};
-use super::{strategy, window};
+use super::{lints, strategy, window};
 use crate::calendar::MaintenanceWindow;
 use crate::error::Diagnostic;
 use crate::scheduler::{ServiceLimits, Stage};
@@ -129,6 +129,10 @@ fn one(field: &Field<'_>, name: Option<String>, found: &mut Vec<Configuration>) 
     // Without a name it may be `default`, whose older form is read too.
     let is_default = name.as_deref().is_none_or(|name| name == "default");
     if let Some(window) = window::read(field, None, is_default) {
+        for doubt in lints::of_description(&window) {
+            let noted = field.notes.warning(field.at(), doubt.code, doubt.message);
+            noted.hint(doubt.hint.unwrap_or_default());
+        }
         found.push(Configuration { name, window });
     }
 }

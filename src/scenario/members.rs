@@ -76,6 +76,8 @@ pub(super) struct Builder<'a> {
     pub(super) window_places: Column<WindowId, Spot>,
     /// Where configurations called `default` stand.
     pub(super) default_configurations: Vec<Spot>,
+    /// What they say, each where it is described first.
+    pub(super) default_windows: BTreeMap<MaintenanceWindow, Spot>,
     names: BTreeMap<String, MemberId>,
     regions: BTreeMap<String, RegionId>,
     families: BTreeMap<String, FamilyId>,
@@ -92,6 +94,7 @@ impl<'a> Builder<'a> {
             places: Column::new(),
             window_places: Column::new(),
             default_configurations: vec![],
+            default_windows: BTreeMap::new(),
             names: BTreeMap::new(),
             regions: BTreeMap::new(),
             families: BTreeMap::new(),
@@ -284,7 +287,12 @@ impl<'a> Builder<'a> {
             let description = window::read(&field, region, name == "default");
             match (description, windows.get_mut(which)) {
                 (Some(description), Some(slot)) => *slot = Some(self.window(description, entry.at)),
-                (_, None) => self.default_configurations.push(entry.at),
+                (description, None) => {
+                    self.default_configurations.push(entry.at);
+                    if let Some(description) = description {
+                        self.default_windows.entry(description).or_insert(entry.at);
+                    }
+                }
                 (None, _) => {}
             }
         }

@@ -199,6 +199,7 @@ fn stage(
         max_concurrency: map.spot("maxConcurrency"),
         max_allowed_failures: map.spot("maxAllowedFailures"),
         wait: map.spot("afterStageWaitInSeconds"),
+        before_gates: map.spot("beforeGates"),
         after_gates: map.spot("afterGates"),
         groups: vec![],
     };
@@ -263,6 +264,8 @@ fn group(field: &Field<'_>, names: &mut Names) -> Option<(Group, GroupPlaces)> {
         at: field.at(),
         max_concurrency: map.spot("maxConcurrency"),
         max_allowed_failures: map.spot("maxAllowedFailures"),
+        before_gates: map.spot("beforeGates"),
+        after_gates: map.spot("afterGates"),
     };
     let group = Group {
         name,

@@ -28,8 +28,14 @@ impl Scheduler<'_> {
         let stage = self.plan.groups[place.group].stage;
         self.run.in_flight -= 1;
         self.stages[stage].in_flight -= 1;
-        self.groups[place.group].in_flight -= 1;
-        self.groups[place.group].open_members -= 1;
+        let group = &mut self.groups[place.group];
+        group.in_flight -= 1;
+        group.open_members -= 1;
+        let emptied = group.in_flight == 0;
+        // Consequences are drawn when the group may have ended; a failure asks for them itself.
+        self.unsettled |= group.open_members == 0 || self.run.halt.is_some();
+        self.try_wanted = true;
+        self.judge_wanted |= emptied;
         match failed {
             None => {
                 self.observed.complete(self.plan, id);
@@ -38,7 +44,6 @@ impl Scheduler<'_> {
             }
             Some(code) => self.fail(id, Reason::Reported(code), log),
         }
-        (self.unsettled, self.try_wanted, self.judge_wanted) = (true, true, true);
     }
 
     /// A failed member update counts for its group, stage and run (T5, L5), and stops the run when
@@ -77,7 +82,6 @@ impl Scheduler<'_> {
     /// Nothing new starts from now on; the run ends as `end` when nothing is in flight.
     pub(super) fn halt(&mut self, end: State) {
         self.run.halt = Some(end);
-        self.run.halt_unshown = true;
         self.unsettled = true;
         self.next_poll = None;
     }
@@ -104,6 +108,7 @@ impl Scheduler<'_> {
                 break;
             }
             self.run.current += 1;
+            self.timers_stale = true;
         }
         self.settle_run(log);
     }
@@ -138,7 +143,6 @@ impl Scheduler<'_> {
                 self.stop_node(Node::Stage(id), old, in_flight, log);
             }
         }
-        self.run.halt_unshown = false;
         if self.run.in_flight > 0 {
             if self.run.state != State::Stopping {
                 self.go(Node::Run, State::Stopping, None, None, log);

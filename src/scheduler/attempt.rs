@@ -107,12 +107,13 @@ impl Scheduler<'_> {
         self.observed.start(self.plan, id);
         self.run.in_flight += 1;
         self.stages[self.plan.groups[group].stage].in_flight += 1;
-        self.groups[group].in_flight += 1;
+        let status = &mut self.groups[group];
+        self.judge_wanted |= status.in_flight == 0;
+        status.in_flight += 1;
         let member = &mut self.members[id];
         (member.reason, member.until) = (None, None);
         let attempt = member.attempts;
         member.attempts += 1;
-        self.judge_wanted = true;
         self.go(Node::Member(id), State::Running, None, None, log);
         self.out.push(Output::StartUpdate { member: id, attempt });
     }
@@ -131,6 +132,7 @@ impl Scheduler<'_> {
         (member.reason, member.until) = (Some(reason), until);
         if !pending {
             let position = self.plan.places[id].expect("only members of the run wait").position;
+            self.run.pending_members += 1;
             self.groups[group].pending_members += 1;
             self.candidates[group].count_pending(&self.plan.groups[group], position, 1);
         }
@@ -143,6 +145,7 @@ impl Scheduler<'_> {
     pub(super) fn leave_waiting(&mut self, group: GroupId, id: MemberId) {
         if self.members[id].state == State::Pending {
             let position = self.plan.places[id].expect("only members of the run wait").position;
+            self.run.pending_members -= 1;
             self.groups[group].pending_members -= 1;
             self.candidates[group].count_pending(&self.plan.groups[group], position, -1);
             self.members[id].until = None;

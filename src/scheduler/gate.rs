@@ -79,8 +79,18 @@ impl Scheduler<'_> {
         ids::<GateId>(&(plan.before_gates.start..plan.after_gates.end))
     }
 
+    /// Finds the next timer again, if gates or waits have changed.
+    pub(super) fn replan_timers(&mut self) {
+        if std::mem::take(&mut self.timers_stale) {
+            self.next_timer = self.timers().min_by_key(|(at, _)| *at);
+        }
+    }
+
     /// Completes the scheduled starts and the wait that are due now, in the strategy's order.
     pub(super) fn fire_timers(&mut self, log: &mut impl Log) {
+        if !self.timers_stale && self.next_timer.is_none_or(|(at, _)| at > self.now) {
+            return;
+        }
         loop {
             let Some((_, wake)) = self.timers().find(|(at, _)| *at <= self.now) else { return };
             match wake {
@@ -103,30 +113,30 @@ impl Scheduler<'_> {
         approvals: bool,
         log: &mut impl Log,
     ) -> Result<(), Refusal> {
+        let plan = self.plan;
         let matching = |id: &GateId| {
-            let gate = &self.plan.gates[*id];
+            let gate = &plan.gates[*id];
             let kind = matches!(gate.kind, GateKind::Approval) == approvals;
             let name = path.display_name.is_none() || path.display_name == gate.display_name;
             kind && name
         };
         let gates: Range<u32> = self.gates_at(path).ok_or(Refusal::UnknownName)?;
-        let mut pending = ids::<GateId>(&gates)
-            .filter(matching)
-            .filter(|id| self.gates[*id].state == State::Pending)
-            .peekable();
-        if pending.peek().is_none() {
-            let state = ids::<GateId>(&gates).find(matching).map(|id| self.gates[id].state);
-            return Err(match state {
+        let (mut first, mut completed) = (None, false);
+        for id in ids::<GateId>(&gates).filter(matching) {
+            let state = self.gates[id].state;
+            first = first.or(Some(state));
+            if state == State::Pending {
+                completed = true;
+                self.approvals += u32::from(approvals);
+                self.go(Node::Gate(id), State::Completed, None, None, log);
+            }
+        }
+        if !completed {
+            return Err(match first {
                 None => Refusal::NoSuchGate,
                 Some(State::NotStarted) => Refusal::GateNotReached,
                 Some(_) => Refusal::GateDone,
             });
-        }
-        let first = pending.next();
-        let rest: Vec<GateId> = pending.collect();
-        for id in first.into_iter().chain(rest) {
-            self.approvals += u32::from(approvals);
-            self.go(Node::Gate(id), State::Completed, None, None, log);
         }
         (self.unsettled, self.judge_wanted) = (true, true);
         Ok(())

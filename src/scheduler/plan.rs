@@ -261,13 +261,15 @@ impl<'f> Plan<'f> {
             }
             if let Some(other) = self.places[id] {
                 let first = self.group_name(other.group, stage);
-                errors.push(Diagnostic::error(
-                    "S6",
-                    format!(
-                        "strategy `{}`: member `{}` is chosen by more than one group: `{first}` and `{}`",
-                        self.strategy, member.name, chooser.name
-                    ),
-                ).hint("a member can be in one group of a run only; narrow a selector"));
+                let message = format!(
+                    "strategy `{}`: member `{}` is chosen by more than one group: \
+                     `{first}` and `{}`",
+                    self.strategy, member.name, chooser.name
+                );
+                errors.push(
+                    Diagnostic::error("S6", message)
+                        .hint("a member can be in one group of a run only; narrow a selector"),
+                );
                 continue;
             }
             let position = u32::try_from(members.len()).expect("members fit u32");
@@ -353,7 +355,7 @@ impl<'f> Plan<'f> {
 
     /// Cohorts, window intervals, and where the run has which families.
     fn finish(&mut self, clock: &Range<Timestamp>) {
-        for group in self.groups.iter_mut() {
+        for group in &mut self.groups {
             let mut by_window: BTreeMap<Option<WindowId>, Vec<u32>> = BTreeMap::new();
             for (position, id) in (0..).zip(&group.members) {
                 let member = &self.fleet.members[*id];

@@ -26,8 +26,10 @@ impl Scheduler<'_> {
 
     /// At a poll, a restart or a skip: notices Pending members and finds stale messages.
     pub(super) fn poll_if_due(&mut self) {
-        let started = self.run.times.started.is_some();
-        if !started || self.halted() || self.run_has_ended() {
+        if (self.run.pending_members == 0 && !self.look_now)
+            || self.halted()
+            || self.run_has_ended()
+        {
             return;
         }
         let grid = self.now >= self.next_grid && {
@@ -105,7 +107,7 @@ impl Scheduler<'_> {
     /// `pollInterval: 0` only openings make instants of their own (R-B5).
     pub(super) fn replan_poll(&mut self) {
         self.next_poll = None;
-        if self.run.times.started.is_none() || self.halted() || self.run_has_ended() {
+        if self.run.pending_members == 0 || self.halted() || self.run_has_ended() {
             return;
         }
         let stage = StageId(self.run.current);

@@ -26,10 +26,10 @@ impl Scheduler<'_> {
         self.restarts += 1;
         self.run.halt = None;
         self.go(Node::Run, State::Running, None, None, log);
-        for stage in self.stages.iter_mut() {
+        for stage in &mut self.stages {
             (stage.failures, stage.failed) = (0, false);
         }
-        for group in self.groups.iter_mut() {
+        for group in &mut self.groups {
             (group.failures, group.failed) = (0, false);
         }
         if self.run.current < self.stage_count() {

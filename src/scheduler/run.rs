@@ -34,8 +34,8 @@ pub struct RunStatus {
     pub(super) current: u32,
     /// Whether the run has been told to halt, and how it ends when nothing is in flight.
     pub(super) halt: Option<State>,
-    /// Whether a halt was decided but not yet shown (it is shown after the endings, R-B15).
-    pub(super) halt_unshown: bool,
+    /// Members that are Pending.
+    pub(super) pending_members: u32,
 }
 
 /// How far a stage or group has come, whatever its state shows.
@@ -67,8 +67,8 @@ pub struct StageStatus {
     /// Updates in flight.
     pub in_flight: u32,
     pub(super) phase: Phase,
-    /// Failures since the last restart (R-D1).
-    pub(super) failures: u32,
+    /// Failures since the last restart, which the threshold judges (R-D1).
+    pub failures: u32,
     /// A threshold was exceeded since the last restart.
     pub(super) failed: bool,
     /// A user skipped it (T9).
@@ -81,6 +81,7 @@ pub struct StageStatus {
 
 /// What a group has come to.
 #[derive(Debug, Clone, Copy)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an event of the group's own")]
 pub struct GroupStatus {
     /// Its state.
     pub state: State,
@@ -92,8 +93,9 @@ pub struct GroupStatus {
     pub failure_count: u32,
     /// Updates in flight.
     pub in_flight: u32,
+    /// Failures since the last restart, which the threshold judges (R-D1).
+    pub failures: u32,
     pub(super) phase: Phase,
-    pub(super) failures: u32,
     pub(super) failed: bool,
     pub(super) skipped: bool,
     /// A restart has reopened it: its next state is news, even if it is the old one.
@@ -174,6 +176,9 @@ pub struct Scheduler<'p> {
     /// The first grid point that has not been polled.
     pub(super) next_grid: Timestamp,
     pub(super) next_poll: Option<Timestamp>,
+    /// The next scheduled start or end of a wait, unless `timers_stale`.
+    pub(super) next_timer: Option<(Timestamp, Wake)>,
+    pub(super) timers_stale: bool,
     pub(super) restarts: u32,
     pub(super) approvals: u32,
     pub(super) out: Vec<Output>,
@@ -192,7 +197,7 @@ impl<'p> Scheduler<'p> {
                 in_flight: 0,
                 current: 0,
                 halt: None,
-                halt_unshown: false,
+                pending_members: 0,
             },
             stages: Column::new(),
             groups: Column::new(),
@@ -210,6 +215,8 @@ impl<'p> Scheduler<'p> {
             support_ends: None,
             next_grid: Timestamp::MAX,
             next_poll: None,
+            next_timer: None,
+            timers_stale: false,
             restarts: 0,
             approvals: 0,
             out: Vec::new(),
@@ -229,7 +236,7 @@ impl<'p> Scheduler<'p> {
             in_flight: 0,
             current: 0,
             halt: None,
-            halt_unshown: false,
+            pending_members: 0,
         };
         let stage = StageStatus {
             state: State::NotStarted,
@@ -284,6 +291,7 @@ impl<'p> Scheduler<'p> {
         (self.unsettled, self.try_wanted, self.judge_wanted) = (false, false, false);
         (self.look_now, self.has_due, self.support_ends) = (false, false, None);
         (self.next_grid, self.next_poll) = (Timestamp::MAX, None);
+        (self.next_timer, self.timers_stale) = (None, false);
         (self.restarts, self.approvals) = (0, 0);
         self.out.clear();
     }
@@ -321,11 +329,8 @@ impl<'p> Scheduler<'p> {
         log: &mut impl Log,
     ) -> std::vec::Drain<'_, Output> {
         assert!(now >= self.now, "time ran backwards: {now} after {}", self.now);
-        assert!(
-            now == self.now || !self.unsettled,
-            "an instant was left unfinished at {}",
-            self.now
-        );
+        let finished = !(self.unsettled || self.try_wanted);
+        assert!(now == self.now || finished, "an instant was left unfinished at {}", self.now);
         self.now = now;
         match event {
             Event::Started => self.start(log),
@@ -355,6 +360,7 @@ impl<'p> Scheduler<'p> {
             }
             Event::Woke => self.woke(log),
         }
+        self.replan_timers();
         self.out.drain(..)
     }
 
@@ -363,8 +369,11 @@ impl<'p> Scheduler<'p> {
         if self.unsettled || self.try_wanted || self.judge_wanted {
             return Some((self.now, Wake::Now));
         }
-        let poll = self.next_poll.map(|at| (at, Wake::Poll));
-        self.timers().chain(poll).min_by_key(|(at, _)| *at)
+        match (self.next_timer, self.next_poll) {
+            (Some(timer), Some(poll)) if poll < timer.0 => Some((poll, Wake::Poll)),
+            (None, Some(poll)) => Some((poll, Wake::Poll)),
+            (timer, _) => timer,
+        }
     }
 
     /// Woken: draw the consequences of this instant, try members, judge.
@@ -380,7 +389,8 @@ impl<'p> Scheduler<'p> {
         }
         // An update without length may end at this very instant: then it is not over yet (R-A6).
         if self.out.len() > before {
-            self.judge_wanted = self.has_due || self.judges_differently();
+            let judge = std::mem::take(&mut self.judge_wanted);
+            self.judge_wanted = self.has_due || (judge && self.judges_differently());
         } else {
             self.end_instant();
             self.judge(log);
@@ -484,10 +494,12 @@ impl<'p> Scheduler<'p> {
                 (&mut node.state, &mut node.times)
             }
             Node::Gate(id) => {
+                self.timers_stale = true;
                 let node = &mut self.gates[id];
                 (&mut node.state, &mut node.times)
             }
             Node::Wait(id) => {
+                self.timers_stale = true;
                 let node = &mut self.waits[id];
                 (&mut node.state, &mut node.times)
             }

@@ -111,7 +111,7 @@ impl NodeKind {
             (Self::Stage | Self::Group, S::Stopping) => {
                 &[S::Stopped, S::Failed, S::Completed, S::Skipped]
             }
-            // Reopened by a restart; what a trial or a stop at that very instant brings comes first.
+            // Reopened by a restart; what a trial or a stop at that instant brings comes first.
             (Self::Stage | Self::Group, S::Stopped) => {
                 &[S::Running, S::Pending, S::Stopping, S::Failed, S::Completed, S::Skipped]
             }
@@ -140,8 +140,9 @@ impl NodeKind {
     }
 
     /// Whether a move is legal.
-    pub fn may_go(self, from: State, to: State) -> bool {
-        self.moves(from).contains(&to)
+    #[inline]
+    pub const fn may_go(self, from: State, to: State) -> bool {
+        MOVES[self as usize][from as usize] & (1 << to as u8) != 0
     }
 
     /// The moves as a Markdown table: rows are where from, columns where to.
@@ -164,6 +165,26 @@ impl NodeKind {
         table
     }
 }
+
+/// The table as bits: for each kind and state, the states it may go to.
+const MOVES: [[u8; 8]; 6] = {
+    let mut bits = [[0; 8]; 6];
+    let mut kind = 0;
+    while kind < 6 {
+        let mut from = 0;
+        while from < 8 {
+            let moves = NodeKind::ALL[kind].moves(State::ALL[from]);
+            let mut to = 0;
+            while to < moves.len() {
+                bits[kind][from] |= 1 << moves[to] as u8;
+                to += 1;
+            }
+            from += 1;
+        }
+        kind += 1;
+    }
+    bits
+};
 
 #[cfg(test)]
 mod tests {

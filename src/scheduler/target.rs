@@ -61,6 +61,8 @@ struct Newest {
 pub(super) struct Observed {
     /// Pools of all members, one after the other.
     pools: Vec<ObservedPool>,
+    /// The same as they are at the start.
+    first_pools: Vec<ObservedPool>,
     /// Where each member's pools begin; one more than there are members.
     first_pool: Column<MemberId, u32>,
     /// Pools that joined later.
@@ -82,8 +84,10 @@ pub(super) struct Observed {
 impl Observed {
     pub(super) fn reset(&mut self, plan: &Plan<'_>) {
         let fleet = plan.fleet;
-        self.pools.clear();
-        self.first_pool.refill(fleet.members.len() + 1, 0);
+        if self.first_pool.is_empty() {
+            self.lay_out_pools(plan);
+        }
+        self.pools.clone_from(&self.first_pools);
         self.added.clear();
         self.kubernetes.refill(fleet.members.len(), None);
         self.known = 0;
@@ -95,14 +99,20 @@ impl Observed {
         self.support = Support::default();
         for (id, member) in fleet.members.iter_with_ids() {
             self.kubernetes[id] = member.kubernetes_version;
-            self.pools.extend(member.pools.iter().map(|pool| observe(pool, None)));
-            self.first_pool[MemberId::new(id.index() + 1)] =
-                u32::try_from(self.pools.len()).expect("pools fit u32");
         }
         if let NodeImageSelection::Custom(images) = &plan.update.node_images {
             for image in images {
                 self.targets[image.family] = Some(image.version);
             }
+        }
+    }
+
+    fn lay_out_pools(&mut self, plan: &Plan<'_>) {
+        self.first_pool.push(0);
+        for member in &plan.fleet.members {
+            self.first_pools.extend(member.pools.iter().map(|pool| observe(pool, None)));
+            let end = u32::try_from(self.first_pools.len()).expect("pools fit u32");
+            self.first_pool.push(end);
         }
     }
 
@@ -184,8 +194,40 @@ impl Observed {
             .filter_map(|(family, version)| version.map(|version| NodeImage { family, version }))
     }
 
-    /// Conditions 2 to 10 of R-B7.
+    /// Conditions 2 to 10 of R-B7. The common case first: image only, the latest, a plain cluster.
     pub(super) fn trial(&self, plan: &Plan<'_>, id: MemberId, now: Timestamp) -> Trial {
+        let member = &plan.fleet.members[id];
+        let plain = plan.update.upgrade == Upgrade::NodeImageOnly
+            && plan.update.node_images == NodeImageSelection::Latest
+            && member.power_state == PowerState::Running
+            && !member.node_auto_provisioning
+            && self.added.is_empty();
+        if plain {
+            self.trial_of_latest(id, member.region, now)
+        } else {
+            self.try_all(plan, id, now)
+        }
+    }
+
+    /// The trial of a running member's images under Latest: anything newer, and young enough?
+    fn trial_of_latest(&self, id: MemberId, region: RegionId, now: Timestamp) -> Trial {
+        let (mut moves, mut expired) = (false, false);
+        for pool in self.pools[self.range_of(id)].iter().filter(|pool| !pool.from_snapshot) {
+            if let Some(newest) = self.newest_of(pool.family, region)
+                && newest.version > pool.version
+            {
+                moves = true;
+                expired |= now - newest.published > IMAGE_VALIDITY;
+            }
+        }
+        match (moves, expired) {
+            (false, _) => Trial::Skipped(Reason::AlreadyAtTarget),
+            (true, true) => Trial::Failed(Reason::NodeImageVersionExpired),
+            (true, false) => Trial::Start,
+        }
+    }
+
+    fn try_all(&self, plan: &Plan<'_>, id: MemberId, now: Timestamp) -> Trial {
         let (member, update) = (&plan.fleet.members[id], plan.update);
         let target = update.upgrade.kubernetes_version();
         let current = self.kubernetes[id];

@@ -91,9 +91,10 @@ impl Stretch {
     }
 }
 
-/// The path through one stage: what is known of the member that decides it.
+/// The path through one stage: what is known of the member that decides it. One is reused for all
+/// stages and replications.
 #[derive(Debug, Default)]
-struct Path {
+pub(super) struct Path {
     updating: Vec<Stretch>,
     failed: Vec<Stretch>,
     stopped: Vec<Stretch>,
@@ -106,6 +107,8 @@ struct Path {
     /// When the member is Pending for something that is there, but not noticed.
     unnoticed: Vec<Stretch>,
     member_ends: Option<Timestamp>,
+    /// Where the cause may change.
+    cuts: Vec<Timestamp>,
 }
 
 /// Splits the delays of one finished replication.
@@ -114,6 +117,7 @@ pub(super) fn split(
     records: &[Record],
     arrived: &dyn Fn(MemberId) -> Targets,
     end: Timestamp,
+    path: &mut Path,
 ) -> Delays {
     let plan = scheduler.plan();
     let mut delays = Delays::default();
@@ -124,7 +128,7 @@ pub(super) fn split(
         let ended = scheduler.stage(stage).times.completed.filter(|_| has_ended(scheduler, stage));
         let to = ended.unwrap_or(finish).clamp(from, finish);
         if from < to {
-            let path = Path::through(scheduler, records, stage, arrived, to);
+            path.follow(scheduler, records, stage, arrived, to);
             path.charge(Stretch { from, to }, &mut delays);
         }
         from = to;
@@ -134,7 +138,7 @@ pub(super) fn split(
     }
     // What is left when all stages have ended: a run that was stopped at its very end (R-C11).
     if from < finish {
-        let mut path = Path::default();
+        path.clear();
         path.halts(records, finish);
         path.charge(Stretch { from, to: finish }, &mut delays);
     }
@@ -183,29 +187,43 @@ fn decider(scheduler: &Scheduler<'_>, stage: StageId) -> Option<MemberId> {
 }
 
 impl Path {
-    fn through(
+    fn clear(&mut self) {
+        let lists = [
+            &mut self.updating,
+            &mut self.failed,
+            &mut self.stopped,
+            &mut self.gates,
+            &mut self.wait,
+            &mut self.closed,
+            &mut self.unnoticed,
+        ];
+        lists.into_iter().for_each(Vec::clear);
+        (self.image_from, self.version_from, self.member_ends) = (None, None, None);
+    }
+
+    fn follow(
+        &mut self,
         scheduler: &Scheduler<'_>,
         records: &[Record],
         stage: StageId,
         arrived: &dyn Fn(MemberId) -> Targets,
         to: Timestamp,
-    ) -> Self {
-        let mut path = Self::default();
-        path.halts(records, to);
+    ) {
+        self.clear();
+        self.halts(records, to);
         let decider = decider(scheduler, stage);
         let place = decider.and_then(|id| scheduler.plan().places[id]);
-        path.gates_and_wait(scheduler, records, stage, place, to);
+        self.gates_and_wait(scheduler, records, stage, place, to);
         if let Some(id) = decider {
             let member = scheduler.member(id);
-            path.member_ends = member.times.completed.filter(|_| member.state.is_ended());
-            path.updates(records, id, to);
+            self.member_ends = member.times.completed.filter(|_| member.state.is_ended());
+            self.updates(records, id, to);
             if Targets::matter(scheduler.plan()) {
                 let targets = arrived(id);
-                (path.image_from, path.version_from) = (targets.image, targets.version);
+                (self.image_from, self.version_from) = (targets.image, targets.version);
             }
-            path.windows(scheduler, records, id, to);
+            self.windows(scheduler, records, id, to);
         }
-        path
     }
 
     /// The stretches in which the run was halted.
@@ -337,7 +355,9 @@ impl Path {
     }
 
     /// Charges every instant of a stretch.
-    fn charge(&self, stretch: Stretch, delays: &mut Delays) {
+    fn charge(&mut self, stretch: Stretch, delays: &mut Delays) {
+        let mut cuts = std::mem::take(&mut self.cuts);
+        cuts.clear();
         let lists = [
             &self.updating,
             &self.failed,
@@ -347,22 +367,22 @@ impl Path {
             &self.closed,
             &self.unnoticed,
         ];
-        let mut cuts: Vec<Timestamp> = lists
+        let all = lists
             .into_iter()
             .flatten()
             .flat_map(|stretch| [stretch.from, stretch.to])
             .chain(self.image_from)
             .chain(self.version_from)
             .chain(self.member_ends)
-            .chain([stretch.from, stretch.to])
-            .filter(|at| stretch.from <= *at && *at <= stretch.to)
-            .collect();
+            .chain([stretch.from, stretch.to]);
+        cuts.extend(all.filter(|at| stretch.from <= *at && *at <= stretch.to));
         cuts.sort_unstable();
         cuts.dedup();
         for pair in cuts.windows(2) {
             let cause = self.cause_at(pair[0]);
             delays.0[cause as usize] += pair[1] - pair[0];
         }
+        self.cuts = cuts;
     }
 
     /// The first cause that applies.

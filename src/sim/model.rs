@@ -1,8 +1,30 @@
 //! What may happen around the scheduler: the models of the simulated world and their parameters.
 
 use crate::calendar::{TimeOfDay, UtcOffset, Weekday};
+use crate::fleet::Fleet;
 use crate::quantiles::Distribution;
-use crate::scheduler::Restart;
+use crate::scheduler::{Restart, Update};
+use crate::sim::script::Script;
+use crate::time::{Span, Timestamp};
+
+/// Everything that a world is made from: what all strategies of a scenario share.
+#[derive(Debug, Clone, Copy)]
+pub struct Setting<'s> {
+    /// Where the clock begins.
+    pub start: Timestamp,
+    /// Where it ends at the latest.
+    pub horizon: Span,
+    /// The seed of all luck.
+    pub seed: u64,
+    /// The fleet.
+    pub fleet: &'s Fleet,
+    /// What every strategy carries out.
+    pub update: &'s Update,
+    /// The models.
+    pub world: &'s WorldModel,
+    /// What takes their place.
+    pub script: &'s Script,
+}
 
 /// The world's models, as the scenario names them or by default (world.md's "Keys").
 #[derive(Debug, Clone, PartialEq)]

@@ -1,6 +1,6 @@
 //! What one replication came to.
 
-use crate::scheduler::{Reason, Scheduler, State};
+use crate::scheduler::{Scheduler, State};
 use crate::sim::Delays;
 use crate::time::{Span, Timestamp};
 
@@ -67,7 +67,13 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    pub(super) fn of(scheduler: &Scheduler<'_>, start: Timestamp, horizon: Timestamp) -> Self {
+    /// What a replication came to; `done` is when members were done, in the order of time.
+    pub(super) fn of(
+        scheduler: &Scheduler<'_>,
+        done: &[Timestamp],
+        start: Timestamp,
+        horizon: Timestamp,
+    ) -> Self {
         let run = scheduler.run();
         let end = match run.state {
             State::Completed => End::Completed,
@@ -89,46 +95,21 @@ impl Outcome {
             not_started: 0,
             approvals: scheduler.approvals(),
             restarts: scheduler.restarts(),
-            done: Vec::with_capacity(scheduler.plan().size as usize),
+            done: done.iter().map(|at| (*at - start).as_millis()).collect(),
             delays: Delays::default(),
         };
         for id in scheduler.plan().groups.iter().flat_map(|group| &group.members) {
-            outcome.count(scheduler, *id, start);
+            *match scheduler.member(*id).state {
+                State::Completed => &mut outcome.updated,
+                State::Skipped => &mut outcome.skipped,
+                State::Failed => &mut outcome.failed,
+                State::NotStarted => &mut outcome.not_started,
+                State::Pending | State::Running | State::Stopping | State::Stopped => {
+                    &mut outcome.pending
+                }
+            } += 1;
         }
-        outcome.done.sort_unstable();
         outcome
-    }
-
-    fn count(&mut self, scheduler: &Scheduler<'_>, id: crate::ids::MemberId, start: Timestamp) {
-        let member = scheduler.member(id);
-        let at_target =
-            matches!(member.reason, Some(Reason::AlreadyAtTarget | Reason::TargetVersionOlder));
-        let done = match member.state {
-            State::Completed => {
-                self.updated += 1;
-                true
-            }
-            State::Skipped => {
-                self.skipped += 1;
-                at_target
-            }
-            State::Failed => {
-                self.failed += 1;
-                false
-            }
-            State::Pending | State::Running | State::Stopping | State::Stopped => {
-                self.pending += 1;
-                false
-            }
-            State::NotStarted => {
-                self.not_started += 1;
-                false
-            }
-        };
-        if done {
-            let at = member.times.completed.expect("members that are done have a time");
-            self.done.push((at - start).as_millis());
-        }
     }
 
     /// The first instant at which this share of the run's members is done; `None` when it never

@@ -6,10 +6,10 @@ use std::collections::BinaryHeap;
 
 use crate::ids::{GateId, MemberId, RegionId};
 use crate::scheduler::{FailureCode, Released};
-use crate::time::Timestamp;
+use crate::time::{Span, Timestamp};
 
 /// Something that happens.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Happening {
     /// The run is started.
     Start,
@@ -27,12 +27,15 @@ pub(super) enum Happening {
     Wake,
 }
 
+/// The class of endings.
+const ENDING: u8 = 1;
+
 impl Happening {
     /// The order of kinds at one instant.
     const fn class(self) -> u64 {
         match self {
             Self::Start => 0,
-            Self::UpdateEnds(..) => 1,
+            Self::UpdateEnds(..) => ENDING as u64,
             Self::Arrival(..) => 2,
             Self::Scripted(_) | Self::Approval(_) | Self::Restart => 3,
             Self::Wake => 4,
@@ -40,33 +43,71 @@ impl Happening {
     }
 }
 
-/// The queue of a replication.
+/// The queue of a replication: one word an entry, so that comparing is cheap.
+///
+/// | bits from the top | what |
+/// |---|---|
+/// | 48 | milliseconds since the replication's start |
+/// | 4 | the kind's order within an instant |
+/// | 28 | the entry's number: first scheduled, first out |
+/// | 32 | the member or gate |
+/// | 16 | 0, or 1 + the failure's code |
 #[derive(Debug, Clone, Default)]
 pub(super) struct Queue {
-    /// By instant, then class and number of its kind, which no two entries share.
-    heap: BinaryHeap<Reverse<(Timestamp, u64, Happening)>>,
-    pushed: u64,
+    heap: BinaryHeap<Reverse<u128>>,
+    start: Timestamp,
+    pushed: u32,
 }
 
 impl Queue {
-    pub(super) fn reset(&mut self) {
+    /// Empties the queue for a replication that begins at `start`.
+    pub(super) fn reset(&mut self, start: Timestamp) {
         self.heap.clear();
+        self.start = start;
         self.pushed = 0;
     }
 
     pub(super) fn push(&mut self, at: Timestamp, happening: Happening) {
-        let order = happening.class() << 56 | self.pushed;
+        let millis = u64::try_from((at - self.start).as_millis()).expect("nothing lies behind us");
+        assert!(millis < 1 << 48, "instants stay within 8,900 years of the start");
+        assert!(self.pushed < 1 << 28, "a replication has fewer than 2^28 happenings");
+        let (entity, code) = match happening {
+            Happening::UpdateEnds(member, None) => (member.0, 0),
+            Happening::UpdateEnds(member, Some(code)) => (member.0, u64::from(code.0) + 1),
+            Happening::Approval(gate) => (gate.0, 0),
+            Happening::Restart => (u32::MAX, 0),
+            Happening::Start
+            | Happening::Arrival(..)
+            | Happening::Scripted(_)
+            | Happening::Wake => {
+                unreachable!("the loop itself makes {happening:?}")
+            }
+        };
+        let high = millis << 16 | happening.class() << 12 | u64::from(self.pushed >> 16);
+        let low = u64::from(self.pushed & 0xffff) << 48 | u64::from(entity) << 16 | code;
         self.pushed += 1;
-        self.heap.push(Reverse((at, order, happening)));
+        self.heap.push(Reverse(u128::from(high) << 64 | u128::from(low)));
     }
 
     /// The next instant, and whether what happens then is an ending.
+    #[inline]
     pub(super) fn peek(&self) -> Option<(Timestamp, bool)> {
-        self.heap.peek().map(|Reverse((at, order, _))| (*at, *order >> 56 <= 1))
+        let Reverse(entry) = self.heap.peek()?;
+        let millis = i64::try_from(entry >> 80).expect("48 bits fit");
+        let ending = (entry >> 76) as u8 & 0xf == ENDING;
+        Some((self.start + Span::from_millis(millis), ending))
     }
 
+    #[expect(clippy::cast_possible_truncation, reason = "each part is cut to its bits")]
     pub(super) fn pop(&mut self) -> Option<Happening> {
-        self.heap.pop().map(|Reverse((_, _, happening))| happening)
+        let Reverse(entry) = self.heap.pop()?;
+        let (entity, code) = ((entry >> 16) as u32, entry as u16);
+        if (entry >> 76) as u8 & 0xf == ENDING {
+            let code = code.checked_sub(1).map(FailureCode);
+            return Some(Happening::UpdateEnds(MemberId(entity), code));
+        }
+        let restart = entity == u32::MAX;
+        Some(if restart { Happening::Restart } else { Happening::Approval(GateId(entity)) })
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -80,13 +121,19 @@ mod tests {
 
     #[test]
     fn r_a1_endings_come_before_people_and_the_first_started_first() {
-        let (mut queue, noon) = (Queue::default(), Timestamp::from_millis(0));
+        let (mut queue, noon) = (Queue::default(), Timestamp::from_millis(43_200_000));
+        queue.reset(Timestamp::from_millis(0));
         queue.push(noon, Happening::Restart);
         queue.push(noon, Happening::UpdateEnds(MemberId(7), None));
-        queue.push(noon, Happening::UpdateEnds(MemberId(3), None));
+        queue.push(noon, Happening::UpdateEnds(MemberId(3), Some(FailureCode(65_534))));
+        queue.push(noon, Happening::Approval(GateId(9)));
+        assert_eq!(queue.peek(), Some((noon, true)));
         assert_eq!(queue.pop(), Some(Happening::UpdateEnds(MemberId(7), None)));
-        assert_eq!(queue.pop(), Some(Happening::UpdateEnds(MemberId(3), None)));
+        let failed = Happening::UpdateEnds(MemberId(3), Some(FailureCode(65_534)));
+        assert_eq!(queue.pop(), Some(failed));
+        assert_eq!(queue.peek(), Some((noon, false)));
         assert_eq!(queue.pop(), Some(Happening::Restart));
+        assert_eq!(queue.pop(), Some(Happening::Approval(GateId(9))));
         assert!(queue.is_empty());
     }
 }

@@ -6,14 +6,14 @@ use crate::bits::Bits;
 use crate::fleet::{NodeImage, PoolImage, support};
 use crate::ids::{Column, GateId, MemberId, RegionId};
 use crate::quantiles::Quantiles;
-use crate::scenario::Scenario;
 use crate::scheduler::{
-    Action, Event, FailureCode, GatePath, NodeImageSelection, Plan, Released, Scheduler, Support,
+    Action, Event, FailureCode, GateKind, GatePath, NodeImageSelection, Plan, Released, Scheduler,
+    Support,
 };
 use crate::sim::Notice;
 use crate::sim::delay::Targets;
 use crate::sim::draw::{Luck, Purpose, happens};
-use crate::sim::model::{DurationModel, FailureModel, ReleaseModel};
+use crate::sim::model::{DurationModel, FailureModel, ReleaseModel, Setting};
 use crate::sim::queue::{Happening, Queue};
 use crate::sim::releases::{Arrivals, Train, families_of};
 use crate::sim::script::{ScriptedUpdate, ScriptedUpdates, ScriptedVerb};
@@ -25,7 +25,7 @@ const SHORTEST_UPDATE: i64 = Span::SECOND.as_millis();
 /// Everything about a scenario that all replications and strategies share, compiled for the loop.
 #[derive(Debug)]
 pub struct World<'s> {
-    scenario: &'s Scenario,
+    setting: Setting<'s>,
     luck: Luck,
     durations: Quantiles,
     train: Option<Train>,
@@ -54,34 +54,34 @@ enum Step<'s> {
 }
 
 impl<'s> World<'s> {
-    /// Compiles a scenario's world.
-    pub fn new(scenario: &'s Scenario) -> Self {
-        let DurationModel::Cluster(durations) = &scenario.world.durations;
-        let train = (scenario.script.releases.is_none()
-            && scenario.world.releases == ReleaseModel::Train)
+    /// Compiles the world of a setting.
+    pub fn new(setting: Setting<'s>) -> Self {
+        let DurationModel::Cluster(durations) = &setting.world.durations;
+        let train = (setting.script.releases.is_none()
+            && setting.world.releases == ReleaseModel::Train)
             .then(|| {
-                let families = families_of(&scenario.fleet);
-                let end = scenario.start + scenario.horizon;
-                Train::new(&families, &scenario.fleet.regions, scenario.start, end)
+                let families = families_of(setting.fleet);
+                let end = setting.start + setting.horizon;
+                Train::new(&families, &setting.fleet.regions, setting.start, end)
             });
-        let world = &scenario.world;
+        let world = &setting.world;
         Self {
-            scenario,
-            luck: Luck::new(scenario.seed),
+            setting,
+            luck: Luck::new(setting.seed),
             durations: Quantiles::new(durations),
             train,
-            arrivals: scripted_arrivals(scenario),
-            actions: scripted_actions(scenario),
-            codes: failure_codes(scenario.script.updates.as_ref()),
+            arrivals: scripted_arrivals(setting),
+            actions: scripted_actions(setting),
+            codes: failure_codes(setting.script.updates.as_ref()),
             approval_delay: world.approvers.as_ref().map(|people| Quantiles::new(&people.delay)),
             restart_delay: world.restarter.as_ref().map(|people| Quantiles::new(&people.after)),
-            support: support_of(scenario),
+            support: support_of(setting),
         }
     }
 
     /// Where the clock begins.
     pub fn start(&self) -> Timestamp {
-        self.scenario.start
+        self.setting.start
     }
 
     /// The texts of failure codes.
@@ -91,11 +91,13 @@ impl<'s> World<'s> {
 
     /// Whether a replication draws no random number at all.
     pub fn is_deterministic(&self) -> bool {
-        let script = &self.scenario.script;
-        script.updates.is_some()
-            && self.train.is_none()
-            && self.approval_delay.is_none()
-            && self.restart_delay.is_none()
+        let DurationModel::Cluster(durations) = &self.setting.world.durations;
+        let (shortest, longest) = durations.range();
+        let constant = shortest.to_bits() == longest.to_bits();
+        let no_failures = self.setting.world.failures.is_none_or(|model| model.probability <= 0.0);
+        let updates = self.setting.script.updates.is_some() || (constant && no_failures);
+        let people = self.approval_delay.is_none() && self.restart_delay.is_none();
+        updates && self.train.is_none() && people
     }
 
     pub(super) fn scripted(&self, number: u32) -> Event<'_> {
@@ -106,7 +108,7 @@ impl<'s> World<'s> {
     }
 
     pub(super) fn restart(&self) -> Event<'_> {
-        Event::Act(Action::Start(self.scenario.world.restarter.as_ref().map(|who| who.restart)))
+        Event::Act(Action::Start(self.setting.world.restarter.as_ref().map(|who| who.restart)))
     }
 
     /// What was asked, for the line that says that it was refused.
@@ -139,10 +141,10 @@ impl fmt::Display for Described<'_> {
     }
 }
 
-fn scripted_arrivals(scenario: &Scenario) -> Vec<(Timestamp, Released, RegionId)> {
+fn scripted_arrivals(setting: Setting<'_>) -> Vec<(Timestamp, Released, RegionId)> {
     let mut arrivals = Vec::new();
-    for release in scenario.script.releases.iter().flatten() {
-        for region in scenario.fleet.regions.ids() {
+    for release in setting.script.releases.iter().flatten() {
+        for region in setting.fleet.regions.ids() {
             let named = release.regions.iter().find(|(name, _)| *name == region);
             let at = named.map(|(_, at)| *at).or(release.everywhere_else);
             arrivals.extend(at.map(|at| (at, release.what, region)));
@@ -152,10 +154,10 @@ fn scripted_arrivals(scenario: &Scenario) -> Vec<(Timestamp, Released, RegionId)
     arrivals
 }
 
-fn scripted_actions(scenario: &Scenario) -> Vec<ScriptedStep<'_>> {
+fn scripted_actions(setting: Setting<'_>) -> Vec<ScriptedStep<'_>> {
     let mut steps = Vec::new();
-    for action in scenario.script.actions.iter().flatten() {
-        let at = scenario.start + action.at;
+    for action in setting.script.actions.iter().flatten() {
+        let at = setting.start + action.at;
         let mut push = |step| steps.push(ScriptedStep { at, step });
         match &action.action {
             ScriptedVerb::Approve(path) => push(Step::Act(Action::Approve(path))),
@@ -192,11 +194,11 @@ fn failure_codes(updates: Option<&ScriptedUpdates>) -> Vec<String> {
 }
 
 /// Until when the update's Kubernetes version is supported (R-I12): the script outranks the table.
-fn support_of(scenario: &Scenario) -> Support {
-    let Some(target) = scenario.update.upgrade.kubernetes_version() else {
+fn support_of(setting: Setting<'_>) -> Support {
+    let Some(target) = setting.update.upgrade.kubernetes_version() else {
         return Support::default();
     };
-    let scripted = scenario
+    let scripted = setting
         .script
         .releases
         .iter()
@@ -218,9 +220,11 @@ pub(super) struct Truth {
     arrivals: Arrivals,
     next_arrival: usize,
     next_action: usize,
+    /// When the next arrival or scripted action is.
+    next_fixed: Timestamp,
     restarts: u32,
-    /// How an approver names each gate of the plan.
-    gate_paths: Column<GateId, GatePath>,
+    /// How an approver names each approval of the plan; scheduled starts need nobody.
+    gate_paths: Column<GateId, Option<GatePath>>,
 }
 
 impl Truth {
@@ -231,12 +235,12 @@ impl Truth {
                 Some(group) => &plan.groups[group].name,
                 None => &plan.stages[gate.stage].name,
             };
-            GatePath {
+            (gate.kind == GateKind::Approval).then(|| GatePath {
                 scope: gate.scope(),
                 name: owner.clone(),
                 timing: gate.timing,
                 display_name: gate.display_name.clone(),
-            }
+            })
         };
         Self {
             replication: 0,
@@ -246,6 +250,7 @@ impl Truth {
             arrivals: Arrivals::default(),
             next_arrival: 0,
             next_action: 0,
+            next_fixed: Timestamp::MAX,
             restarts: 0,
             gate_paths: plan.gates.ids().map(path).collect(),
         }
@@ -271,25 +276,34 @@ impl Truth {
             scheduler.observe_release(what, region, at);
             self.next_arrival += 1;
         }
+        if let (None, Some(version)) =
+            (&world.setting.script.releases, world.setting.update.upgrade.kubernetes_version())
+        {
+            // The train carries node images only: a Kubernetes version is everywhere.
+            for region in world.setting.fleet.regions.ids() {
+                scheduler.observe_release(Released::Kubernetes(version), region, world.start());
+            }
+        }
+        self.look_ahead(world);
         scheduler.observe_support(world.support);
         self.place_pools(world, scheduler);
     }
 
     fn draw_updates(&mut self, world: &World<'_>) {
-        let scenario = world.scenario;
-        if scenario.script.updates.is_some() {
+        let setting = world.setting;
+        if setting.script.updates.is_some() {
             return;
         }
-        let members = scenario.fleet.members.len();
+        let members = setting.fleet.members.len();
         self.first_durations.refill(members, 0);
         self.first_failures.reset(members);
         let durations = world.luck.sequence(self.replication, Purpose::Duration, 0);
         for (takes, bits) in self.first_durations.iter_mut().zip(durations) {
             *takes = world.durations.millis(bits, SHORTEST_UPDATE);
         }
-        if let Some(FailureModel { probability, .. }) = scenario.world.failures {
+        if let Some(FailureModel { probability, .. }) = setting.world.failures {
             let failures = world.luck.sequence(self.replication, Purpose::Failure, 0);
-            for (member, bits) in scenario.fleet.members.ids().zip(failures) {
+            for (member, bits) in setting.fleet.members.ids().zip(failures) {
                 if happens(bits, probability) {
                     self.first_failures.insert(member.0);
                 }
@@ -299,7 +313,7 @@ impl Truth {
 
     /// Pools that are some versions behind their region get the version that this means here.
     fn place_pools(&self, world: &World<'_>, scheduler: &mut Scheduler<'_>) {
-        for (id, member) in world.scenario.fleet.members.iter_with_ids() {
+        for (id, member) in world.setting.fleet.members.iter_with_ids() {
             for (index, pool) in member.pools.iter().enumerate() {
                 let PoolImage::Behind { family, versions } = pool.image else { continue };
                 let (region, start) = (member.region, world.start());
@@ -320,33 +334,64 @@ impl Truth {
         })
     }
 
-    /// When something happens next.
-    pub(super) fn next_happening(&self, world: &World<'_>, queue: &Queue) -> Option<Timestamp> {
+    /// When something happens next; the end of time if nothing does.
+    #[inline]
+    pub(super) fn next_happening(&self, queue: &Queue) -> Timestamp {
+        let queued = queue.peek().map_or(Timestamp::MAX, |(at, _)| at);
+        queued.min(self.next_fixed)
+    }
+
+    /// Finds the next of what is fixed before the loop begins: arrivals and the script's actions.
+    fn look_ahead(&mut self, world: &World<'_>) {
         let arrival = self.arrival(world, self.next_arrival).map(|(at, _, _)| at);
         let action = world.actions.get(self.next_action).map(|step| step.at);
-        let queued = queue.peek().map(|(at, _)| at);
-        arrival.into_iter().chain(action).chain(queued).min()
+        self.next_fixed = arrival.into_iter().chain(action).min().unwrap_or(Timestamp::MAX);
     }
 
     /// Takes what happens next: endings before arrivals, arrivals before the script, the script
     /// before other people (R-A1).
     pub(super) fn take_happening(&mut self, world: &World<'_>, queue: &mut Queue) -> Happening {
-        let now = self.next_happening(world, queue).expect("something happens next");
-        if queue.peek() == Some((now, true)) {
+        if let Some((at, ending)) = queue.peek()
+            && (at < self.next_fixed || (at == self.next_fixed && ending))
+        {
             return queue.pop().expect("the queue was peeked at");
         }
+        let now = self.next_fixed;
         if let Some((at, what, region)) = self.arrival(world, self.next_arrival)
             && at == now
         {
             self.next_arrival += 1;
+            self.look_ahead(world);
             return Happening::Arrival(what, region);
         }
-        if world.actions.get(self.next_action).is_some_and(|step| step.at == now) {
-            self.next_action += 1;
-            let number = u32::try_from(self.next_action - 1).expect("actions fit u32");
-            return Happening::Scripted(number);
+        assert!(self.next_action < world.actions.len(), "nothing happens any more");
+        self.next_action += 1;
+        self.look_ahead(world);
+        Happening::Scripted(u32::try_from(self.next_action - 1).expect("actions fit u32"))
+    }
+
+    /// Checks that a member that is started now has an open window, by the calendar itself, and
+    /// images that have arrived (T1, G8, M4).
+    pub(super) fn check_start(
+        &self,
+        world: &World<'_>,
+        scheduler: &Scheduler<'_>,
+        id: MemberId,
+        now: Timestamp,
+    ) {
+        let fleet = world.setting.fleet;
+        let member = &fleet.members[id];
+        if let Some(window) = Plan::window_of(scheduler.plan().update, member) {
+            assert!(fleet.windows[window].open_at(now), "{} starts outside", member.name);
         }
-        queue.pop().expect("nothing else happens now")
+        for (image, planned) in scheduler.images(id).zip(scheduler.planned_images(id)) {
+            let Some(version) = planned else { continue };
+            let target = Released::NodeImage(NodeImage { family: image.family, version });
+            let there = (0..)
+                .map_while(|number| self.arrival(world, number))
+                .any(|(at, what, region)| at <= now && what == target && region == member.region);
+            assert!(there, "{} starts without its image", member.name);
+        }
     }
 
     /// When the targets of a member's update reached its region.
@@ -356,7 +401,7 @@ impl Truth {
         scheduler: &Scheduler<'_>,
         member: MemberId,
     ) -> Targets {
-        let (plan, facts) = (scheduler.plan(), &world.scenario.fleet.members[member]);
+        let (plan, facts) = (scheduler.plan(), &world.setting.fleet.members[member]);
         let arrives = |what: Released| {
             let mut all = (0..).map_while(|number| self.arrival(world, number));
             let found =
@@ -388,7 +433,7 @@ impl Truth {
         member: MemberId,
         attempt: u16,
     ) -> (Span, Option<FailureCode>) {
-        if let Some(script) = &world.scenario.script.updates {
+        if let Some(script) = &world.setting.script.updates {
             let ScriptedUpdate { takes, fails } = script.attempt(member, attempt);
             let code = fails.as_ref().map(|text| {
                 let number = world.codes.iter().position(|code| code == text);
@@ -412,11 +457,12 @@ impl Truth {
     /// Whether the failures of a member are transient: the next attempt succeeds (W6).
     fn clears(&self, world: &World<'_>, index: u32) -> bool {
         let bits = self.luck.at(self.replication, Purpose::FailureKind, 0, index);
-        world.scenario.world.failures.is_some_and(|model| happens(bits, model.transient))
+        world.setting.world.failures.is_some_and(|model| happens(bits, model.transient))
     }
 
     pub(super) fn approval(&self, gate: GateId) -> Event<'_> {
-        Event::Act(Action::Approve(&self.gate_paths[gate]))
+        let path = self.gate_paths[gate].as_ref().expect("people approve approvals only");
+        Event::Act(Action::Approve(path))
     }
 
     /// People react to what they are told.
@@ -427,10 +473,12 @@ impl Truth {
         notice: Notice,
         queue: &mut Queue,
     ) {
-        let people = &world.scenario.world;
+        let people = &world.setting.world;
         match notice {
             Notice::GatePending(gate) => {
-                if let (Some(who), Some(delay)) = (&people.approvers, &world.approval_delay) {
+                if let (Some(who), Some(delay)) = (&people.approvers, &world.approval_delay)
+                    && self.gate_paths[gate].is_some()
+                {
                     let bits = self.luck.at(self.replication, Purpose::ApprovalDelay, 0, gate.0);
                     let delay = Span::from_millis(delay.millis(bits, 0));
                     queue.push(who.working_time_after(now, delay), Happening::Approval(gate));

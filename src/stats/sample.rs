@@ -114,8 +114,8 @@ impl Sample {
     }
 }
 
-/// The level of a quantile, exact to 0.01 %: a rank is integer arithmetic, never `ceil(0.07 · 100)`,
-/// which is 8.
+/// The level of a quantile, exact to 0.01 %: a rank is integer arithmetic, never
+/// `ceil(0.07 · 100)`, which is 8.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Level {
     /// In 1/10,000, strictly between 0 and 10,000.

@@ -2,8 +2,8 @@
 //!
 //! Looking at an interval again and again, and stopping when it pleases, covers the truth less
 //! often than the interval says. So the allowed probability of a miss is spent over the looks
-//! (alpha spending: `Lan and DeMets` 1983, "Discrete sequential boundaries for clinical trials"), in
-//! the form that Mnih, Szepesvari and Audibert (2008, "Empirical Bernstein stopping") use for
+//! (alpha spending: `Lan and DeMets` 1983, "Discrete sequential boundaries for clinical trials"),
+//! in the form that Mnih, Szepesvari and Audibert (2008, "Empirical Bernstein stopping") use for
 //! stopping at a relative precision: looks at geometrically growing sizes, and a union bound over
 //! them. Look j takes 1 / (j (j + 1)) of the allowance; the shares of all looks ever add up to 1,
 //! so any rule may say when to stop, for any metric, and raising the limit changes no earlier look.

@@ -2,10 +2,19 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod broken;
+mod cli;
+mod closed_forms;
 mod conformance;
+mod coupling;
+mod determinism;
+mod disruption;
+mod experiments;
 mod garble;
 mod inputs;
+mod lints;
 mod product;
 mod reading;
 mod reference;
 mod swarm;
+mod tables;
+mod tidy;

@@ -31,7 +31,7 @@ pub(crate) fn product(
     if let Some(until) = until {
         end = end.min(scenario.start + Span::from_millis(until));
     }
-    let mut simulation = Simulation::new(&experiment.world, plan);
+    let mut simulation = Simulation::new(&experiment.world, plan).checked();
     let mut history = History::default();
     let outcome = simulation.run(0, end, &mut history);
     let delays = simulation.delays(&history.records, end);

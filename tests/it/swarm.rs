@@ -9,7 +9,7 @@ mod draft;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::conformance::{PLAYERS, compare, reference};
-use draft::scenario;
+pub(crate) use draft::scenario;
 
 /// How many scenarios a test run looks at.
 const SCENARIOS: u64 = 400;

@@ -1,7 +1,5 @@
 //! What `compare` may be asked beside its table: a precision (X6), and which strategy is best (X7).
 
-use std::num::NonZeroU32;
-
 use clap::Args;
 use fleetsim::error::Diagnostic;
 use fleetsim::experiment::{Experiment, Goal, Metric, Outcomes, Unit};
@@ -11,6 +9,7 @@ use fleetsim::report::summary::Summary;
 use fleetsim::stats::{Confidence, Exemption, Precision, Selection};
 use fleetsim::time::Span;
 
+use super::MOST_REPLICATIONS;
 use crate::cli::{Console, Exit, words};
 
 /// Where `--precision` gives up.
@@ -25,7 +24,8 @@ pub(crate) struct Asked {
     precision: Option<f64>,
     /// Where --precision gives up [default: -n if given, else 100000]
     #[arg(long, value_name = "N", requires = "precision")]
-    max_replications: Option<NonZeroU32>,
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=MOST_REPLICATIONS))]
+    max_replications: Option<u32>,
     /// Say which strategy has the smallest mean of this metric, as with makespan
     #[arg(long, value_name = "METRIC", requires = "indifference")]
     best: Option<Metric>,
@@ -55,8 +55,8 @@ impl Asked {
     }
 
     /// How long replications are added, if they are.
-    pub(crate) fn goal(&self, replications: Option<NonZeroU32>) -> Option<Goal> {
-        let most = self.max_replications.or(replications).map_or(MOST, NonZeroU32::get);
+    pub(crate) fn goal(&self, replications: Option<u32>) -> Option<Goal> {
+        let most = self.max_replications.or(replications).unwrap_or(MOST);
         self.precision.map(|target| Goal { target, confidence: Confidence::DEFAULT, most })
     }
 

@@ -1,9 +1,10 @@
 //! How far it is and how fast it goes: only for people, never in a result.
 
+use std::fmt::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
 use crate::cli::Console;
 
@@ -41,7 +42,7 @@ impl Clock {
 /// A bar on stderr with rate and time left.
 #[derive(Debug)]
 pub(in crate::cli) struct Bar {
-    bar: ProgressBar,
+    drawn: ProgressBar,
     clock: Clock,
     shown: AtomicBool,
 }
@@ -51,30 +52,38 @@ impl Bar {
     /// where stderr is no terminal.
     pub(in crate::cli) fn new(name: &str, total: u64, console: &Console) -> Self {
         let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::hidden());
-        let template = "{msg} [{bar:32}] {percent}% of {len} replications, {per_sec}, {eta} left";
+        let template = "{msg} [{bar:32}] {percent}% of {len} replications, {rate}, {eta} left";
         let style = ProgressStyle::with_template(template).expect("the template is well-formed");
-        bar.set_style(style.progress_chars("=> "));
+        let rate = |state: &ProgressState, out: &mut dyn Write| {
+            // A bar that cannot be drawn is no loss.
+            let _ = write!(out, "{:.0}/s", state.per_sec());
+        };
+        bar.set_style(style.with_key("rate", rate).progress_chars("=> "));
         bar.set_message(name.to_owned());
-        Self { bar, clock: Clock::start(), shown: AtomicBool::new(!console.shows_progress()) }
+        Self {
+            drawn: bar,
+            clock: Clock::start(),
+            shown: AtomicBool::new(!console.shows_progress()),
+        }
     }
 
     /// There is more to do than was known.
     pub(in crate::cli) fn lengthen(&self, name: &str, total: u64) {
-        self.bar.set_message(name.to_owned());
-        self.bar.set_length(total);
+        self.drawn.set_message(name.to_owned());
+        self.drawn.set_length(total);
     }
 
     /// So many are done.
     pub(in crate::cli) fn show(&self, done: u64) {
         if self.clock.0.elapsed() > PATIENCE && !self.shown.swap(true, Ordering::Relaxed) {
-            self.bar.set_draw_target(ProgressDrawTarget::stderr());
+            self.drawn.set_draw_target(ProgressDrawTarget::stderr());
         }
         // Workers report out of order; the bar never goes back.
-        self.bar.set_position(done.max(self.bar.position()));
+        self.drawn.set_position(done.max(self.drawn.position()));
     }
 
     /// Takes the bar away.
     pub(in crate::cli) fn clear(&self) {
-        self.bar.finish_and_clear();
+        self.drawn.finish_and_clear();
     }
 }

@@ -163,9 +163,14 @@ impl Targets<'_> {
             let region = self.region(member.region);
             return shown.becomes(format!("the newest in {region} when its update starts"));
         }
+        let arrivals = self.arrivals(family, member.region);
+        if arrivals.is_empty() {
+            let region = self.region(member.region);
+            return shown.becomes(format!("left alone: no release of its family reaches {region}"));
+        }
         let mut newest = known.unwrap_or(ImageVersion::OLDEST);
         let mut steps: Vec<(Timestamp, ImageVersion)> = Vec::new();
-        for (at, version) in self.arrivals(family, member.region) {
+        for (at, version) in arrivals {
             if version > newest {
                 newest = version;
                 // What has come by the first opportunity counts as one step.
@@ -182,7 +187,7 @@ impl Targets<'_> {
             format!("nothing to do before {}, then {version}", words::instant(from))
         };
         for (at, version) in &steps[1..] {
-            text.push_str(&format!("; {version} from {}", words::instant(*at)));
+            text = format!("{text}; {version} from {}", words::instant(*at));
         }
         Target { text, version: Some(version.to_string()), from: Some(from), ..shown }
     }

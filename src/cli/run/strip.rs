@@ -5,7 +5,7 @@ use fleetsim::scheduler::{Node, Plan, Record, State};
 use fleetsim::time::{Span, Timestamp};
 
 /// So many characters wide.
-pub(super) const WIDTH: i64 = 48;
+const WIDTH: usize = 48;
 
 /// What the characters mean.
 pub(super) const LEGEND: &str =
@@ -23,13 +23,15 @@ pub(super) fn strip(
     end: Timestamp,
 ) -> String {
     let length = (end - start).as_millis().max(1);
-    let mut cells = [MARKS.len(); WIDTH as usize];
+    let mut cells = [MARKS.len(); WIDTH];
     let mut paint = |from: Timestamp, to: Timestamp, mark: usize| {
-        let cell = |at: Timestamp| (at - start).as_millis() * WIDTH / length;
-        let first = cell(from).clamp(0, WIDTH - 1);
+        let cell = |at: Timestamp| {
+            let share = i128::from((at - start).as_millis()) * WIDTH as i128 / i128::from(length);
+            usize::try_from(share).unwrap_or(0).min(WIDTH - 1)
+        };
         // The last cell is one in which something of the stretch lies.
-        let last = cell(to - Span::from_millis(i64::from(to > from))).clamp(first, WIDTH - 1);
-        for cell in &mut cells[first as usize..=last as usize] {
+        let last = to - Span::from_millis(i64::from(to > from));
+        for cell in &mut cells[cell(from)..=cell(last)] {
             *cell = (*cell).min(mark);
         }
     };
@@ -59,7 +61,7 @@ pub(super) fn strip(
             Node::Stage(_) => begun = begun.or(Some(at)),
             Node::Run | Node::Group(_) => {}
             Node::Member(_) | Node::Gate(_) | Node::Wait(_) if is_on(record) => {
-                open.push((node, at))
+                open.push((node, at));
             }
             Node::Member(_) | Node::Gate(_) | Node::Wait(_) => {
                 if let Some(position) = open.iter().position(|(other, _)| *other == node) {
@@ -68,11 +70,15 @@ pub(super) fn strip(
             }
         }
     }
-    open.iter().for_each(|(node, since)| paint(*since, end, mark(*node)));
+    for (node, since) in open {
+        paint(since, end, mark(node));
+    }
     if let (Some(since), Some(_)) = (halted, begun) {
         paint(since, end, 1);
     }
-    begun.iter().for_each(|since| paint(*since, end, 4));
+    if let Some(since) = begun {
+        paint(since, end, 4);
+    }
     cells.iter().map(|cell| MARKS.get(*cell).copied().unwrap_or(' ')).collect()
 }
 

@@ -1,6 +1,7 @@
 //! The summary of a replication, for people and for programs.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 
 use fleetsim::experiment::Metric;
 use fleetsim::ids::{GroupId, MemberId, StageId};
@@ -48,38 +49,43 @@ impl<'a> Summary<'a> {
         text.push_str(&self.delays());
         if !self.waits.is_empty() {
             text.push_str("waiting for:\n");
-            self.waits.iter().for_each(|wait| text.push_str(&format!("  - {}\n", wait.text)));
+            for wait in &self.waits {
+                writeln!(text, "  - {}", wait.text).expect("strings take all");
+            }
         }
         text.push('\n');
         text.push_str(&self.stages(format).render(format));
-        text.push_str(&format!("\n{}\n", strip::LEGEND));
+        write!(text, "\n{}\n", strip::LEGEND).expect("strings take all");
         text
     }
 
     fn heading(&self) -> String {
-        let Replication { scenario, strategy, number, outcome, .. } = self.replication;
-        let state = self.scheduler.run().state;
-        let verdict = match outcome.makespan {
-            Some(makespan) => {
-                let at = words::instant(scenario.start + makespan);
-                format!("{state} after {}, on {at}", words::span(makespan))
-            }
-            None => {
-                let (end, start) = (self.replication.end, scenario.start);
-                let horizon = if end == start + scenario.horizon { ", the horizon" } else { "" };
-                format!(
-                    "{state} at {} ({}{horizon})",
-                    words::offset(end, start),
-                    words::instant(end)
-                )
-            }
-        };
+        let Replication { scenario, strategy, number, .. } = self.replication;
+        let verdict = self.verdict();
         let (name, seed) = (&scenario.name, scenario.seed);
-        let luck = match self.replication.experiment.world.is_deterministic() {
-            true => "nothing is left to luck".to_owned(),
-            false => format!("seed {seed}, replication {number}"),
+        let luck = if self.replication.experiment.world.is_deterministic() {
+            "nothing is left to luck".to_owned()
+        } else {
+            format!("seed {seed}, replication {number}")
         };
         format!("{name}: strategy {}, {luck}\n{verdict}\n", strategy.name)
+    }
+
+    /// What it came to, and when.
+    fn verdict(&self) -> String {
+        let (state, scenario) = (self.scheduler.run().state, self.replication.scenario);
+        let (start, end) = (scenario.start, self.replication.end);
+        if let Some(makespan) = self.replication.outcome.makespan {
+            let at = words::instant(start + makespan);
+            return format!("{state} after {}, on {at}", words::span(makespan));
+        }
+        let horizon = if end == start + scenario.horizon { ", the horizon" } else { "" };
+        let (offset, instant) = (words::offset(end, start), words::instant(end));
+        if let Some(since) = waiting::halted_since(self.replication) {
+            let since = words::offset(since, start);
+            return format!("{state} since {since}, not started again by {offset}{horizon}");
+        }
+        format!("{state} at {offset} ({instant}{horizon})")
     }
 
     fn members(&self) -> String {
@@ -100,7 +106,7 @@ impl<'a> Summary<'a> {
             .collect();
         let mut text = words::count(outcome.members, "member");
         if !parts.is_empty() {
-            text.push_str(&format!(": {}", parts.join(", ")));
+            write!(text, ": {}", parts.join(", ")).expect("strings take all");
         }
         let failures = self.scheduler.run().failure_count;
         for (number, noun) in [
@@ -109,7 +115,7 @@ impl<'a> Summary<'a> {
             (outcome.restarts, "restart"),
         ] {
             if number > 0 {
-                text.push_str(&format!("; {}", words::count(number, noun)));
+                write!(text, "; {}", words::count(number, noun)).expect("strings take all");
             }
         }
         text.push('\n');
@@ -117,7 +123,7 @@ impl<'a> Summary<'a> {
             for (code, members) in self.by_reason(state) {
                 let word = state.to_string().to_lowercase();
                 let names = words::names(members.into_iter(), MOST_NAMES);
-                text.push_str(&format!("  {word}, {code}: {names}\n"));
+                writeln!(text, "  {word}, {code}: {names}").expect("strings take all");
             }
         }
         text

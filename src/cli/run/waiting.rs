@@ -1,6 +1,7 @@
 //! What an update run that has not ended is waiting for: every reason by its name.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 
 use fleetsim::ids::MemberId;
 use fleetsim::scheduler::{GateKind, GateScope, Node, Reason, Scheduler, State};
@@ -63,6 +64,14 @@ pub(super) fn of(replication: &Replication<'_>) -> Vec<Wait> {
     waits
 }
 
+/// Since when the run is Failed or Stopped, if it is.
+pub(super) fn halted_since(replication: &Replication<'_>) -> Option<Timestamp> {
+    let state = replication.simulation.scheduler().run().state;
+    let mut records = replication.history.records.iter().rev();
+    let last = records.find(|record| record.node == Node::Run)?;
+    matches!(state, State::Failed | State::Stopped).then_some(last.time)
+}
+
 struct Look<'a> {
     replication: &'a Replication<'a>,
     scheduler: &'a Scheduler<'a>,
@@ -81,22 +90,19 @@ impl Look<'_> {
             if self.scheduler.stage(id).state != State::Failed {
                 continue;
             }
-            let failures = words::count(self.scheduler.stage(id).failure_count, "failure");
+            let failures = words::count(self.scheduler.stage(id).failures, "failure");
             let allowed = stage.max_allowed_failures;
             why = format!(": {failures} in stage {}, which allows {allowed}", stage.name);
             let groups = stage.groups.clone().map(fleetsim::ids::GroupId);
             for id in groups.filter(|id| self.scheduler.group(*id).state == State::Failed) {
                 let (group, known) = (&plan.groups[id], self.scheduler.group(id));
-                let failures = words::count(known.failure_count, "failure");
+                let failures = words::count(known.failures, "failure");
                 let allowed = group.max_allowed_failures;
-                why.push_str(&format!(
-                    "; {failures} in group {}, which allows {allowed}",
-                    group.name
-                ));
+                write!(why, "; {failures} in group {}, which allows {allowed}", group.name)
+                    .expect("strings take all");
             }
         }
-        let since = self.last_change(Node::Run).map_or(String::new(), |at| self.since(at));
-        let text = format!("somebody to start the run, which is {state}{since}{why}");
+        let text = format!("somebody to start the run again, which is {state}{why}");
         vec![Wait::new("start", text)]
     }
 
@@ -213,11 +219,6 @@ impl Look<'_> {
         let groups = self.scheduler.plan().groups.iter();
         let members = groups.flat_map(|group| group.members.iter().copied());
         members.filter(|id| self.scheduler.member(*id).state == state).collect()
-    }
-
-    fn last_change(&self, node: Node) -> Option<Timestamp> {
-        let records = self.replication.history.records.iter().rev();
-        records.into_iter().find(|record| record.node == node).map(|record| record.time)
     }
 
     fn since(&self, at: Timestamp) -> String {

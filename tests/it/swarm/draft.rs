@@ -78,7 +78,7 @@ struct Draft {
 }
 
 /// The scenario of a seed.
-pub(super) fn scenario(seed: u64) -> String {
+pub(crate) fn scenario(seed: u64) -> String {
     let mut dice = Dice(ChaCha8Rng::seed_from_u64(seed));
     let start = read_instant(dice.pick(&STARTS));
     let unit = [10, 15, 30, 30, 60][usize::try_from(dice.below(5)).expect("an index")] * MINUTE;

@@ -1,0 +1,118 @@
+//! The record of how fast it is: medians and best rounds, as CSV on stdout.
+//!
+//! `cargo bench --bench record > benches/record/$(date -I).csv`, on a machine with nothing else to
+//! do. Rounds are interleaved, every row once a round, so that what disturbs the machine disturbs
+//! all rows, and ratios are taken within rounds.
+
+mod fleets;
+
+use std::hint::black_box;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+use fleets::Kind;
+use fleetsim::experiment::{Effort, Experiment};
+use fleetsim::scheduler::NoLog;
+use fleetsim::sim::Simulation;
+
+const ROUNDS: usize = 15;
+/// Member updates that each row simulates in a round, at least.
+const UPDATES: u32 = 100_000;
+
+/// One row: its name, members and threads, and nanoseconds an update by round.
+struct Row<'a> {
+    name: &'static str,
+    members: u32,
+    threads: usize,
+    updates: u32,
+    run: Box<dyn FnMut() + 'a>,
+    rounds: Vec<f64>,
+}
+
+#[expect(clippy::disallowed_methods, reason = "a bench reads the clock")]
+fn timed(run: &mut dyn FnMut()) -> Duration {
+    let start = Instant::now();
+    run();
+    start.elapsed()
+}
+
+fn alone<'a>(name: &'static str, experiment: &'a Experiment<'a>, members: u32) -> Row<'a> {
+    let mut simulation = Simulation::new(&experiment.world, &experiment.plans[0]);
+    let replications = UPDATES.div_ceil(members);
+    let run = move || {
+        for number in 0..replications {
+            black_box(simulation.run(number, experiment.end(), &mut NoLog));
+        }
+    };
+    let updates = replications * members;
+    Row { name, members, threads: 1, updates, run: Box::new(run), rounds: Vec::new() }
+}
+
+fn together<'a>(experiment: &'a Experiment<'a>, members: u32, threads: usize) -> Row<'a> {
+    let replications = 2 * UPDATES.div_ceil(members);
+    let run = move || {
+        let stop = AtomicBool::new(false);
+        black_box(experiment.run(&Effort {
+            replications,
+            threads,
+            stop: &stop,
+            progress: &|_| {},
+        }));
+    };
+    let updates = replications * members;
+    Row { name: "experiment", members, threads, updates, run: Box::new(run), rounds: Vec::new() }
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}
+
+#[expect(clippy::print_stdout, reason = "the record goes to stdout")]
+fn show(rows: &[Row<'_>]) {
+    println!("row,members,threads,median_ns_per_update,best_ns_per_update,ratio,ratio_to");
+    for row in rows {
+        let (name, members, threads) = (row.name, row.members, row.threads);
+        let best = row.rounds.iter().copied().fold(f64::INFINITY, f64::min);
+        // Costs against 1,000 members, experiments against one thread.
+        let reference = rows
+            .iter()
+            .find(|other| other.name == name && other.threads == 1 && other.members == 1_000);
+        let reference = reference.expect("every row has a reference");
+        let ratios = row.rounds.iter().zip(&reference.rounds).map(|(row, other)| row / other);
+        let (median, ratio) = (median(row.rounds.clone()), median(ratios.collect()));
+        println!(
+            "{name},{members},{threads},{median:.1},{best:.1},{ratio:.3},{}/{}",
+            reference.members, reference.threads
+        );
+    }
+}
+
+fn main() {
+    let sizes = [100, 1_000, 10_000, 100_000];
+    let scenarios: Vec<_> = [("plain", Kind::Plain), ("eventful", Kind::Eventful)]
+        .into_iter()
+        .flat_map(|(name, kind)| sizes.map(|size| (name, size, fleets::scenario(kind, size))))
+        .collect();
+    let experiments: Vec<_> = scenarios
+        .iter()
+        .map(|(name, size, scenario)| (*name, *size, fleets::experiment(scenario)))
+        .collect();
+    let mut rows: Vec<Row<'_>> =
+        experiments.iter().map(|(name, size, experiment)| alone(name, experiment, *size)).collect();
+    let (_, size, experiment) = experiments
+        .iter()
+        .find(|(name, size, _)| (*name, *size) == ("eventful", 1_000))
+        .expect("it is one of them");
+    rows.extend([1, 2].map(|threads| together(experiment, *size, threads)));
+    for round in 0..=ROUNDS {
+        for row in &mut rows {
+            let took = timed(&mut row.run);
+            // The first round warms up.
+            if round > 0 {
+                row.rounds.push(took.as_secs_f64() * 1e9 / f64::from(row.updates));
+            }
+        }
+    }
+    show(&rows);
+}

@@ -1,0 +1,212 @@
+//! `check`: what must hold, for continuous integration.
+
+use std::fs;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use fleetsim::error::{Diagnostic, Severity};
+use fleetsim::experiment::checks::{self, Question, Verdict};
+use fleetsim::experiment::drift::{self, Baseline};
+use fleetsim::report::baseline;
+use fleetsim::report::checks::{self as told, Checked, Pipeline};
+use fleetsim::stats::Confidence;
+
+use super::compare::{MOST_REPLICATIONS, is_interrupted, listen, simulate};
+use super::files::write_whole;
+use super::load::{Loaded, Source};
+use super::{Console, Exit, Failure, Format, words};
+
+const EXAMPLES: &str = "\
+Examples:
+  fleetsim check scenario.yaml
+  fleetsim check scenario.yaml --strict --junit checks.xml
+  fleetsim check scenario.yaml --baseline results/contoso --markdown summary.md
+
+✓ holds: the whole confidence interval is on the right side of the bound; ✗ fails: it is on the
+wrong side; ? undecided: neither. Exit codes: 0 all hold, 1 one fails, 3 one is undecided (1 with
+--strict), 2 bad input or usage.";
+
+/// Options of `check`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Options {
+    /// The scenario; `-` reads stdin
+    #[arg(value_name = "SCENARIO")]
+    scenario: String,
+    /// Results of `compare`: headline numbers must not have drifted from them
+    #[arg(long, value_name = "DIR")]
+    baseline: Option<PathBuf>,
+    #[arg(long, value_name = "FILE", help = "Write JUnit XML")]
+    junit: Option<PathBuf>,
+    /// Write a summary as Markdown
+    #[arg(long, value_name = "FILE")]
+    markdown: Option<PathBuf>,
+    /// Undecided is failed, and warnings are errors
+    #[arg(long)]
+    strict: bool,
+    /// Replications of each strategy, instead of the scenario's
+    #[arg(short = 'n', long, value_name = "N")]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=MOST_REPLICATIONS))]
+    replications: Option<u32>,
+    #[arg(long, value_name = "N")]
+    #[arg(help = "Worker threads [default: RAYON_NUM_THREADS, else all cores]")]
+    threads: Option<NonZeroUsize>,
+}
+
+/// Carries out `check`.
+pub(crate) fn run(options: &Options, console: &Console) -> Result<Exit, Failure> {
+    let loaded = Source::read(&options.scenario)?.scenario(None)?;
+    let questions = checks::questions(&loaded.scenario)?;
+    let baseline = options.baseline.as_deref().map(read_baseline).transpose()?;
+    let strategies = asked(options, &loaded, &questions, baseline.as_ref())?;
+    let strategies = loaded.strategies(&strategies)?;
+    let experiment = loaded.lay_out(&strategies)?;
+    warn(options, loaded.doubts(&experiment), console)?;
+    listen();
+    // Without luck, one replication says everything.
+    let n = match experiment.world.is_deterministic() {
+        true => 1,
+        false => options.replications.unwrap_or(loaded.scenario.replications),
+    };
+    let outcomes = simulate(&loaded, &experiment, (n, options.threads), console);
+    let made = outcomes.by_strategy.first().map_or(0, Vec::len);
+    if made == 0 {
+        console.always("interrupted before the first replication was done: nothing is checked");
+        return Ok(Exit::Interrupted);
+    }
+    let answers: Vec<_> =
+        questions.iter().map(|question| question.answer(&experiment, &outcomes)).collect();
+    let drifts = baseline
+        .as_ref()
+        .map(|baseline| drift::drifts(&experiment, &outcomes, baseline, Confidence::DEFAULT));
+    let checked = Checked::of(&experiment, made, options.strict, &answers, drifts.as_ref());
+    if outcomes.interrupted {
+        let done = words::count(made as u64, "replication");
+        console.always(&format!("interrupted: these are the checks after {done}"));
+    }
+    tell(options, &checked, console)?;
+    Ok(match checked.verdict() {
+        _ if is_interrupted() => Exit::Interrupted,
+        Verdict::Holds => Exit::Fine,
+        Verdict::Fails => Exit::CheckFailed,
+        Verdict::Undecided => Exit::Undecided,
+    })
+}
+
+/// The strategies that are asked about.
+fn asked(
+    options: &Options,
+    loaded: &Loaded,
+    questions: &[Question<'_>],
+    baseline: Option<&Baseline>,
+) -> Result<Vec<String>, Diagnostic> {
+    let all = loaded.scenario.strategies.iter().map(|strategy| strategy.name.clone());
+    let Some(baseline) = baseline else {
+        if questions.is_empty() {
+            let message = format!("{} has no `checks`: there is nothing to check", loaded.name());
+            return Err(Diagnostic::error("no-checks", message).hint(
+                "add `checks: [{metric: makespan, statistic: p95, atMost: 14d}]`, or name a \
+                 --baseline",
+            ));
+        }
+        let is_asked = |name: &String| {
+            questions.iter().any(|q| q.strategy == name || q.reference == Some(name))
+        };
+        return Ok(all.filter(is_asked).collect());
+    };
+    let all: Vec<String> = all.collect();
+    let mut stored = baseline.strategies.iter().map(|stored| stored.name.as_str());
+    if stored.clone().any(|name| all.iter().any(|known| known == name)) {
+        return Ok(all);
+    }
+    let folder = options.baseline.as_deref().unwrap_or(Path::new(""));
+    let (ours, theirs) = (&loaded.scenario.name, &baseline.scenario);
+    let message = format!(
+        "the baseline {} (scenario `{theirs}`) and `{ours}` have no strategy in common",
+        folder.display()
+    );
+    Err(Diagnostic::error("baseline", message)
+        .hint(format!("its strategies are {}", words::names(&mut stored, 10))))
+}
+
+/// Reads the stored results.
+fn read_baseline(folder: &Path) -> Result<Baseline, Diagnostic> {
+    let hint = "name a folder that `fleetsim compare` wrote, such as results/contoso";
+    let read = |name: &str| {
+        fs::read_to_string(folder.join(name)).map_err(|why| {
+            let path = folder.join(name);
+            let message = format!("the baseline's {} cannot be read: {why}", path.display());
+            Diagnostic::error("baseline", message).hint(hint)
+        })
+    };
+    let [manifest, summary, runs] = baseline::FILES;
+    let texts = [read(manifest)?, read(summary)?, read(runs)?];
+    baseline::read([&texts[0], &texts[1], &texts[2]]).map_err(|why| {
+        let message = format!("the baseline in {} is broken: {why}", folder.display());
+        Diagnostic::error("baseline", message).hint("make it again with `fleetsim compare`")
+    })
+}
+
+/// Warnings; under `--strict` they are errors.
+fn warn(options: &Options, mut doubts: Vec<Diagnostic>, console: &Console) -> Result<(), Failure> {
+    if options.strict && !doubts.is_empty() {
+        for doubt in &mut doubts {
+            doubt.severity = Severity::Error;
+        }
+        return Err(doubts.into());
+    }
+    console.warn(&doubts);
+    Ok(())
+}
+
+/// Prints and writes what was found, and annotates the scenario where a pipeline shows that.
+fn tell(options: &Options, checked: &Checked, console: &Console) -> Result<(), Failure> {
+    console.print(&match console.format {
+        Format::Table => told::lines(checked, console.paints()),
+        Format::Json => told::json(checked),
+        Format::Csv => told::csv(checked),
+        Format::Md => told::markdown(checked),
+    })?;
+    for (file, text) in [
+        (&options.junit, told::junit as fn(&Checked) -> String),
+        (&options.markdown, told::markdown),
+    ] {
+        if let Some(path) = file {
+            write_whole(path, text(checked).as_bytes())?;
+        }
+    }
+    let is_on =
+        |name: &str| std::env::var_os(name).is_some_and(|value| value.eq_ignore_ascii_case("true"));
+    for (pipeline, name, root) in [
+        (Pipeline::GitHub, "GITHUB_ACTIONS", "GITHUB_WORKSPACE"),
+        (Pipeline::AzureDevOps, "TF_BUILD", "BUILD_SOURCESDIRECTORY"),
+    ] {
+        if !is_on(name) {
+            continue;
+        }
+        let file = in_repository(&options.scenario, root);
+        for line in told::annotations(checked, pipeline, file.as_deref()) {
+            // Machine formats stay whole documents; pipelines read both streams.
+            match console.format {
+                Format::Table => console.print(&format!("{line}\n"))?,
+                Format::Json | Format::Csv | Format::Md => console.always(&line),
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A file as seen from the repository's root, where that is known; `None` for stdin.
+fn in_repository(file: &str, root: &str) -> Option<String> {
+    if file == "-" {
+        return None;
+    }
+    let root = std::env::var_os(root).map(PathBuf::from);
+    let whole = std::path::absolute(file).ok();
+    let inside = root.zip(whole).and_then(|(root, whole)| {
+        let inside = whole.strip_prefix(root).ok()?;
+        Some(inside.to_string_lossy().replace(std::path::MAIN_SEPARATOR, "/"))
+    });
+    Some(inside.unwrap_or_else(|| file.to_owned()))
+}

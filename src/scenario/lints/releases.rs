@@ -1,0 +1,163 @@
+//! Lints of releases: what never arrives, and what arrives in the wrong order.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{Found, Laid, LaidStage, Run, form, known_region, names};
+use crate::error::Diagnostic;
+use crate::fleet::Fleet;
+use crate::fleet::regions::Region;
+use crate::ids::RegionId;
+use crate::scenario::Scenario;
+use crate::scheduler::{NodeImageSelection, Update, Upgrade};
+use crate::sim::model::ReleaseModel;
+
+/// From this order on, regions are always late (measured: order 6 comes 2.9 days after order 5).
+const LATE: u8 = 6;
+
+/// Whether node images come by the measured train, which goes order by order.
+fn by_train(scenario: &Scenario) -> bool {
+    scenario.script.releases.is_none() && scenario.world.releases == ReleaseModel::Train
+}
+
+fn updates_images(update: &Update) -> bool {
+    !matches!(update.upgrade, Upgrade::ControlPlaneOnly(_))
+}
+
+/// The earliest order of the train among regions, and the regions of that order.
+fn earliest(fleet: &Fleet, regions: &BTreeSet<RegionId>) -> Option<(u8, Vec<&'static str>)> {
+    let known: Vec<&Region> = regions.iter().filter_map(|id| known_region(fleet, *id)).collect();
+    // A region of which nothing is known may come first.
+    if known.len() < regions.len() {
+        return None;
+    }
+    let order = known.iter().map(|region| region.order).min()?;
+    let first = known.iter().filter(|region| region.order == order).map(|region| region.name);
+    Some((order, first.collect()))
+}
+
+/// Releases that reach a stage's regions before those of every stage before it.
+pub(super) fn lint_order(laid: &Laid<'_>, found: &mut Found) {
+    let scenario = laid.scenario;
+    let consistent = scenario.update.node_images == NodeImageSelection::Consistent;
+    if !by_train(scenario) || !updates_images(&scenario.update) || consistent {
+        return;
+    }
+    let fleet = &scenario.fleet;
+    let mut before: Option<(u8, Vec<&str>)> = None;
+    let mut tried: BTreeSet<RegionId> = BTreeSet::new();
+    for stage in laid.stages() {
+        let regions = regions_of(stage, fleet);
+        let Some((order, first)) = earliest(fleet, &regions) else {
+            if regions.is_empty() {
+                continue;
+            }
+            return;
+        };
+        if let Some((earlier, others)) = before.as_ref().filter(|(earlier, _)| order < *earlier) {
+            let message = format!(
+                "releases reach {} (order {order}) of the stage `{}` before {} (order {earlier}), \
+                 the first {} of the stages before it",
+                names(first.iter().copied()),
+                stage.name(),
+                names(others.iter().copied()),
+                form(others.len(), "region", "regions"),
+            );
+            let warning = Diagnostic::warning("production-region-first", message).hint(
+                match scenario.update.node_images {
+                    NodeImageSelection::Custom(_) => {
+                        "the stages before it wait for the image; begin with members in an early \
+                         region"
+                    }
+                    _ => {
+                        "with Latest it takes images that nobody tried: begin with members in an \
+                         early region, or select Consistent images"
+                    }
+                },
+            );
+            found.add(Some(stage.places.at), warning);
+        }
+        tried.extend(regions);
+        before = earliest(fleet, &tried);
+    }
+}
+
+fn regions_of(stage: LaidStage<'_>, fleet: &Fleet) -> BTreeSet<RegionId> {
+    let groups = &stage.groups[stage.plan.groups.start as usize..stage.plan.groups.end as usize];
+    let members = groups.iter().flat_map(|group| &group.members).map(|id| &fleet.members[*id]);
+    members.filter(|member| !member.pools.is_empty()).map(|member| member.region).collect()
+}
+
+pub(super) fn lint(run: &Run<'_>, found: &mut Found) {
+    consistent_waits(run, found);
+    never_released(run, found);
+}
+
+/// U2: Consistent takes what every region has, so the latest region decides.
+fn consistent_waits(run: &Run<'_>, found: &mut Found) {
+    let update = &run.scenario.update;
+    if update.node_images != NodeImageSelection::Consistent
+        || !updates_images(update)
+        || !by_train(run.scenario)
+    {
+        return;
+    }
+    let regions: BTreeSet<RegionId> = run
+        .members()
+        .filter(|(_, member)| !member.pools.is_empty())
+        .map(|(_, member)| member.region)
+        .collect();
+    let mut orders: BTreeMap<u8, Vec<&str>> = BTreeMap::new();
+    for region in regions.iter().filter_map(|id| known_region(run.fleet, *id)) {
+        orders.entry(region.order).or_default().push(region.name);
+    }
+    let (Some((first, early)), Some((last, late))) =
+        (orders.first_key_value(), orders.last_key_value())
+    else {
+        return;
+    };
+    if *last < LATE || first == last {
+        return;
+    }
+    let message = format!(
+        "Consistent images wait for {} (order {last} of 9), where every release is late; {} {} it \
+         first (order {first})",
+        names(late.iter().copied()),
+        names(early.iter().copied()),
+        form(early.len(), "has", "have"),
+    );
+    let warning = Diagnostic::warning("consistent-over-late-region", message)
+        .hint("the whole run takes the newest image that is there; Latest does not wait");
+    found.add(run.scenario.places.update, warning);
+}
+
+/// R-I7: targets that the world does not bring. Where releases are scripted, the reader warns.
+fn never_released(run: &Run<'_>, found: &mut Found) {
+    let (scenario, update) = (run.scenario, &run.scenario.update);
+    if scenario.script.releases.is_some() || run.selected.is_empty() {
+        return;
+    }
+    let train = by_train(scenario);
+    if let Some(version) = update.upgrade.kubernetes_version() {
+        let why = if train { "the train brings node images only" } else { "releases are off" };
+        let message = format!("no release brings Kubernetes {version}: {why}");
+        let warning = Diagnostic::warning("target-never-released", message).hint(
+            "members that need it stay Pending for ever; name the release in script.releases",
+        );
+        found.add(scenario.places.update, warning);
+    }
+    let NodeImageSelection::Custom(images) = &update.node_images else { return };
+    let shown: Vec<String> = images
+        .iter()
+        .map(|image| format!("{}-{}", run.fleet.families[image.family], image.version))
+        .collect();
+    let shown = names(shown.iter().map(String::as_str));
+    let (code, message) = if train {
+        let message = format!("the versions of the train are drawn: {shown} exists by chance only");
+        ("target-by-chance", message)
+    } else {
+        ("target-never-released", format!("no release brings {shown}: releases are off"))
+    };
+    let warning = Diagnostic::warning(code, message)
+        .hint("members that need it stay Pending for ever; name the release in script.releases");
+    found.add(scenario.places.update, warning);
+}
