@@ -7,7 +7,6 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use comfy_table::{CellAlignment, ContentArrangement, presets};
 use fleetsim::error::Diagnostic;
 use fleetsim::experiment::{Effort, Experiment, Metric, Outcomes, grid};
 use fleetsim::report::front::is_cost;
@@ -21,18 +20,20 @@ use super::compare::progress::{Bar, Clock};
 use super::compare::{MOST_REPLICATIONS, STOP, is_interrupted, listen, threads, width};
 use super::load::{Loaded, Source};
 use super::panic::{self, InHand};
+use super::table::wide;
 use super::{Console, Exit, Failure, Format, words};
 
 const EXAMPLES: &str = "\
 Examples:
   fleetsim sweep scenario.yaml --vary update.pollInterval=0,30m,60m
-  fleetsim sweep scenario.yaml --vary 'strategies.waves.stages[0].afterStageWaitInSeconds=0..172800/8'
+  fleetsim sweep scenario.yaml \\
+    --vary 'strategies.waves.stages[0].afterStageWaitInSeconds=0..172800/8'
   fleetsim sweep scenario.yaml --vary world.failures.probability=0.003..0.03/4 \\
     --vary 'strategies.waves.stages[prod].maxConcurrency=10%..50%/4' --front makespan,failedMembers
   fleetsim sweep scenario.yaml --sensitivity
 
-A path names a value by its keys; items of lists go by their name, or by [number] from 0. LOW..HIGH/8
-are 8 equal steps, both ends included: 9 values. Several --vary make a grid.";
+A path names a value by its keys; items of lists go by their name, or by [number] from 0.
+LOW..HIGH/8 are 8 equal steps, both ends included: 9 values. Several --vary make a grid.";
 
 /// Options of `sweep`.
 #[derive(Debug, Args)]
@@ -59,8 +60,8 @@ pub(crate) struct Options {
     /// Where the results go [default: results/<scenario name>-sweep, or -sensitivity]
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
-    /// Worker threads [default: RAYON_NUM_THREADS, else all cores]
     #[arg(long, value_name = "N")]
+    #[arg(help = "Worker threads [default: RAYON_NUM_THREADS, else all cores]")]
     threads: Option<NonZeroUsize>,
     /// The seed, instead of the scenario's
     #[arg(long, value_name = "N")]
@@ -253,40 +254,6 @@ fn run_all(
 
 /// The table with its title and its legend.
 fn text(sweep: &Sweep, format: Format) -> String {
-    let table = rendered(&sweep::table(sweep), sweep.paths.len() + 1, format);
+    let table = wide(&sweep::table(sweep), sweep.paths.len() + 1, (format, width()));
     format!("{}\n{table}\n{}\n", sweep::title(sweep), sweep::legend(sweep))
-}
-
-/// A table whose first columns are words, and the others numbers.
-fn rendered(
-    (headings, rows): &(Vec<String>, Vec<Vec<String>>),
-    words: usize,
-    format: Format,
-) -> String {
-    let markdown = format == Format::Md;
-    let mut table = comfy_table::Table::new();
-    if markdown {
-        table.load_style(presets::ASCII_MARKDOWN);
-        table.set_content_arrangement(ContentArrangement::Disabled);
-    } else {
-        table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Dynamic);
-        table.set_width(width());
-    }
-    table.set_header(headings.iter().map(|heading| match markdown {
-        true => heading.replace('\n', " "),
-        false => heading.clone(),
-    }));
-    for row in rows {
-        table.add_row(row.iter().map(|cell| match markdown {
-            true => cell.replace('|', "\\|"),
-            false => cell.clone(),
-        }));
-    }
-    for (index, column) in table.column_iter_mut().enumerate() {
-        column.set_padding(if markdown { (1, 1) } else { (0, 2) });
-        if index >= words {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
-    }
-    table.lines().map(|line| line.trim_end().to_owned() + "\n").collect()
 }

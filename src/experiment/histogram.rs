@@ -1,6 +1,6 @@
 //! Data of members pooled over replications (X8): HDR histograms of three significant digits, with
-//! the exact count, sum and extremes beside them. Only whole numbers are added, so that parts can be
-//! merged in any split and order, over threads and over machines, and are the same to the bit.
+//! the exact count, sum and extremes beside them. Only whole numbers are added, so that parts can
+//! be merged in any split and order, over threads and machines, and are the same to the bit.
 
 use hdrhistogram::Histogram;
 
@@ -139,7 +139,9 @@ mod tests {
 
     fn pooled(values: &[u64]) -> Pooled {
         let mut pooled = Pooled::default();
-        values.iter().for_each(|value| pooled.add(*value));
+        for value in values {
+            pooled.add(*value);
+        }
         pooled
     }
 
@@ -164,7 +166,9 @@ mod tests {
                 parts.reverse();
             }
             let mut merged = Pooled::default();
-            parts.iter().for_each(|part| merged.merge(part));
+            for part in &parts {
+                merged.merge(part);
+            }
             prop_assert_eq!(merged.mean(), whole.mean());
             prop_assert_eq!(&merged, &whole);
             for level in [Level::P5, Level::P50, Level::P95, Level::P99] {

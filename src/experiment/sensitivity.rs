@@ -3,26 +3,20 @@
 //!
 //! One-at-a-time analysis (Saltelli and others 2008, "Global sensitivity analysis", section 1.2.6)
 //! says how much an answer hangs on one number while all others are as assumed; it does not see
-//! what two of them do together. Changes of means are paired by replication (X4). Changes of
-//! quantiles have intervals by sectioning (Asmussen and Glynn 2007, "Stochastic simulation", III.5;
-//! Nakayama 2014, ACM TOMACS 24(4)), which keeps the pairs together: the same change within each of
-//! ten sections of the replications, around the change over all of them.
+//! what two of them do together. Changes of means are paired by replication (X4), those of
+//! quantiles by sections of replications.
 
 use super::{Metric, Outcomes};
 use crate::scenario::Scenario;
 use crate::sim::model::DurationModel;
-use crate::stats::special::student_t_critical;
 use crate::stats::{
     Better, Bound, Caveat, Confidence, Interval, Level, PairedDifference, Sample, Statistic,
+    quantile_difference,
 };
 use crate::time::Span;
 
 /// What inputs are multiplied by.
 pub const FACTORS: [f64; 2] = [1.0 / 3.0, 3.0];
-/// The sections of a quantile's interval.
-const SECTIONS: u16 = 10;
-/// Replications of a section at the least: below, its p95 is its maximum.
-const SECTION: usize = 40;
 
 /// An assumption.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -192,50 +186,19 @@ fn mean_change(before: &Sample, after: &Sample, confidence: Confidence) -> Chang
     }
 }
 
-/// The quantile of a sample; `None` if it lies beyond the horizon.
-fn quantile(sample: &Sample, level: Level) -> Option<f64> {
-    let found = sample.at_rank(level.rank(sample.len()));
-    (!found.censored).then_some(found.value)
-}
-
 fn quantile_change(before: &Sample, after: &Sample, level: Level, sure: Confidence) -> Change {
-    let values = [quantile(before, level), quantile(after, level)];
-    let change = values[0].zip(values[1]).map(|(before, after)| after - before);
+    let found = quantile_difference(after, before, level, sure);
     Change {
         strategy: 0,
         statistic: Statistic::Quantile(level),
-        values,
-        change,
-        interval: change.and_then(|change| sectioned(before, after, level, sure, change)),
+        values: [before, after].map(|sample| {
+            let quantile = Statistic::Quantile(level).of(sample, sure);
+            quantile.and_then(|estimate| estimate.value.value())
+        }),
+        change: found.as_ref().and_then(|difference| difference.value.value()),
+        interval: found.and_then(|difference| difference.interval),
         restricted: false,
     }
-}
-
-/// The interval of a quantile's change by sectioning.
-fn sectioned(
-    before: &Sample,
-    after: &Sample,
-    level: Level,
-    confidence: Confidence,
-    change: f64,
-) -> Option<Interval> {
-    let size = before.len() / usize::from(SECTIONS);
-    if size < SECTION {
-        return None;
-    }
-    let section = |sample: &Sample, number: usize| {
-        let part = &sample.observations()[number * size..(number + 1) * size];
-        quantile(&Sample::new(part.to_vec()), level)
-    };
-    let mut squares = 0.0;
-    for number in 0..usize::from(SECTIONS) {
-        let off = section(after, number)? - section(before, number)? - change;
-        squares += off * off;
-    }
-    let sections = f64::from(SECTIONS);
-    let error = libm::sqrt(squares / (sections * (sections - 1.0)));
-    let half = student_t_critical(confidence.tail(), sections - 1.0) * error;
-    Some(Interval::of(change - half, change + half))
 }
 
 /// That the order of two strategies by mean makespan is another one.
@@ -283,46 +246,4 @@ pub fn overtakings(
         }
     }
     found
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::stats::Observation;
-
-    fn sample(values: impl Iterator<Item = f64>) -> Sample {
-        Sample::new(values.map(Observation::exact).collect())
-    }
-
-    #[test]
-    fn a_shift_of_all_runs_is_a_shift_of_the_quantile_without_doubt() {
-        let values: Vec<f64> = (0..400_u32).map(|i| f64::from(i * 7919 % 401)).collect();
-        let before = sample(values.iter().copied());
-        let after = sample(values.iter().map(|value| value + 60.0));
-        let change = quantile_change(&before, &after, Level::P95, Confidence::DEFAULT);
-        assert_eq!(change.change, Some(60.0));
-        assert_eq!(change.interval, Some(Interval::of(60.0, 60.0)), "pairs are kept together");
-        let change = mean_change(&before, &after, Confidence::DEFAULT);
-        assert_eq!((change.change, change.restricted), (Some(60.0), false));
-    }
-
-    #[test]
-    fn x5_beyond_the_horizon_no_change_of_a_quantile_is_told() {
-        let before = sample((0..400_u32).map(f64::from));
-        let cut = |i: u32| match i {
-            0..300 => Observation::exact(f64::from(i)),
-            _ => Observation::beyond(1_000.0),
-        };
-        let after = Sample::new((0..400_u32).map(cut).collect());
-        let change = quantile_change(&before, &after, Level::P95, Confidence::DEFAULT);
-        assert_eq!((change.change, change.interval), (None, None));
-        assert!(mean_change(&before, &after, Confidence::DEFAULT).restricted);
-    }
-
-    #[test]
-    fn small_samples_have_no_interval_of_a_quantile() {
-        let before = sample((0..399_u32).map(f64::from));
-        let change = quantile_change(&before, &before, Level::P95, Confidence::DEFAULT);
-        assert_eq!((change.change, change.interval), (Some(0.0), None));
-    }
 }

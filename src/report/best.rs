@@ -137,7 +137,7 @@ impl Best {
         let mut lines = vec![self.verdict(summary)];
         match &self.decision {
             Some(Decision::CannotTellYet { suffices, .. }) => lines.push(format!(
-                "  hint: -n {suffices} will do at the latest; so may a wider --indifference than {}",
+                "  hint: -n {suffices} will do at the latest; so may an --indifference above {}",
                 self.zone()
             )),
             Some(Decision::TooFew { needed }) => {

@@ -66,10 +66,7 @@ pub fn front_svg(sweep: &Sweep) -> String {
     for (index, (point, strategy)) in sweep.rows().enumerate() {
         let strategies = &point.summary.strategies;
         let named = all || efficient[index];
-        let name = match point.values.is_empty() {
-            true => strategy.name.clone(),
-            false => format!("{} · {}", strategy.name, point.values.join(", ")),
-        };
+        let name = format!("{} · {}", strategy.name, point.values.join(", "));
         let point = ScatterPoint {
             name: if named { name } else { String::new() },
             series: strategies.iter().position(|s| s.name == strategy.name).unwrap_or(index),
@@ -90,15 +87,15 @@ pub fn front_svg(sweep: &Sweep) -> String {
         .into_iter()
         .map(|(mut point, more)| {
             if more > 0 && !point.name.is_empty() {
-                point.name += &format!(" and {} more", human::thousands(more));
+                point.name = format!("{} and {} more", point.name, human::thousands(more));
             }
             point
         })
         .collect();
-    let mut note = match all {
-        true => String::new(),
-        false => "Only efficient points are named; all are in front.csv. ".to_owned(),
-    };
+    let mut note = String::new();
+    if !all {
+        note += "Only efficient points are named; all are in front.csv. ";
+    }
     if points.iter().any(|point| point.censored) {
         note += "Hollow: some replications were cut off and count as the horizon.";
     }

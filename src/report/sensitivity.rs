@@ -178,7 +178,10 @@ pub fn sensitivity_json(sensitivity: &Sensitivity) -> String {
             let overtakings: Vec<_> = row
                 .overtakings
                 .iter()
-                .map(|o| json!({"faster": name(o.faster), "slower": name(o.slower), "clear": o.clear}))
+                .map(|of| {
+                    let (faster, slower) = (name(of.faster), name(of.slower));
+                    json!({"faster": faster, "slower": slower, "clear": of.clear})
+                })
                 .collect();
             json!({
                 "input": row.input.key(),
@@ -242,9 +245,10 @@ pub fn conclusions(sensitivity: &Sensitivity) -> Vec<String> {
     let mut lines = Vec::new();
     for row in &sensitivity.rows {
         for overtaking in &row.overtakings {
-            let doubt = match overtaking.clear {
-                true => "",
-                false => " (in doubt: an interval of their difference includes zero)",
+            let doubt = if overtaking.clear {
+                ""
+            } else {
+                " (in doubt: an interval of their difference includes zero)"
             };
             lines.push(format!(
                 "order: with {} {}, `{}` is faster than `{}` on average{doubt}",
@@ -305,9 +309,10 @@ fn tornado(sensitivity: &Sensitivity) -> TornadoChart {
         axis: "change of the mean makespan".to_owned(),
         ends: ["a third of what is assumed".to_owned(), "three times of it".to_owned()],
         panels: sensitivity.strategies.iter().enumerate().map(panel).collect(),
-        note: match restricted {
-            true => "Runs that the horizon cut off count as the horizon.".to_owned(),
-            false => String::new(),
+        note: if restricted {
+            "Runs that the horizon cut off count as the horizon.".to_owned()
+        } else {
+            String::new()
         },
     }
 }

@@ -280,9 +280,10 @@ fn chart_of(sweep: &Sweep, varied: usize) -> LineChart {
         y: "makespan".to_owned(),
         measure: Measure::Duration,
         series,
-        note: match cut {
-            true => "Hollow: the median lies beyond the horizon and is drawn there.".to_owned(),
-            false => String::new(),
+        note: if cut {
+            "Hollow: the median lies beyond the horizon and is drawn there.".to_owned()
+        } else {
+            String::new()
         },
     }
 }

@@ -204,10 +204,10 @@ fn segments(path: &str) -> Result<Vec<Segment>, (usize, String)> {
             }
         }
     }
-    match segments.is_empty() {
-        true => Err((0, "the path before `=` is empty".to_owned())),
-        false => Ok(segments),
+    if segments.is_empty() {
+        return Err((0, "the path before `=` is empty".to_owned()));
     }
+    Ok(segments)
 }
 
 /// Replaces one value of a scenario's tree. `None` if that is impossible, which is noted.
@@ -229,6 +229,15 @@ pub(super) fn apply(notes: &Notes, root: &mut Node, edit: &Edit) -> Option<()> {
     // Behind as many spaces as the path is long, the value knows its place.
     let before = edit.path.chars().count() + 1;
     let text = format!("{}{}", " ".repeat(before), edit.value);
+    let scratch = Notes::default();
+    if tree::parse(&scratch, scratch.sources.add(SOURCE, &text), &text).is_none() {
+        let why = scratch.finish().err().and_then(|errors| errors.into_iter().next());
+        let why = why.map_or_else(|| "it cannot be read".to_owned(), |error| error.message);
+        notes
+            .error(spot(before, edit.value.chars().count()), "syntax", why)
+            .hint("a value is written as in the scenario; check its brackets and quotes");
+        return None;
+    }
     let value = tree::parse(notes, file, &text)?;
     tree::refuse_duplicate_keys(notes, &value);
     let mut node = root;

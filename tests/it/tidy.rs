@@ -51,6 +51,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("comfy_table", &["src/report/table.rs", "src/cli/table.rs"]),
     ("csv", &["src/report/results", "src/cli/table.rs"]),
     ("ctrlc", &["src/cli"]),
+    ("hdrhistogram", &["src/experiment/histogram.rs"]),
     ("indicatif", &["src/cli"]),
     // Civil dates, at the edges: tables of dates, and axes.
     (

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use fleetsim::error::Diagnostic;
-use fleetsim::experiment::{Experiment, Goal, Metric, Outcomes, Unit};
+use fleetsim::experiment::{Experiment, Goal, Metric, Outcomes, Reached, Unit};
 use fleetsim::report::best::Best;
 use fleetsim::report::human;
 use fleetsim::report::summary::Summary;
@@ -100,55 +100,54 @@ impl Asked {
     /// Says on stderr how precise the results are; whether all that was asked is answered.
     pub(crate) fn tell(&self, summary: &Summary, console: &Console) -> Exit {
         let undecided = summary.best.as_ref().is_some_and(|best| !best.is_decided());
-        let unmet = self.precision.is_some_and(|target| !self.is_met(target, summary, console));
+        let unmet = self.precision.is_some_and(|target| !is_met(target, summary, console));
         if undecided || unmet { Exit::Undecided } else { Exit::Fine }
     }
+}
 
-    fn is_met(&self, target: f64, summary: &Summary, console: &Console) -> bool {
-        let reached = summary.precision(target);
-        let name = |index: usize| format!("`{}`", summary.strategies[index].name);
-        for of in &reached {
-            let why = match of.precision {
-                Precision::Exempt(Exemption::Zero) => "it is 0",
-                Precision::Exempt(Exemption::Censored) => "the horizon cuts it off",
-                Precision::Exempt(Exemption::Constant) => "all replications give the same",
-                Precision::Met { .. } | Precision::Unmet { .. } => continue,
-            };
-            let (metric, statistic) = (of.metric, of.statistic);
-            console.say(&format!(
-                "precision: {} {metric} {statistic} is exempt: {why}",
-                name(of.strategy)
-            ));
-        }
-        let unmet: Vec<_> = reached.iter().filter(|of| of.is_unmet()).collect();
-        let done = words::count(summary.replications as u64, "replication");
-        let confidence = (summary.confidence.level() * 1e6).round() / 1e4;
-        if unmet.is_empty() {
-            console.say(&format!(
-                "precision: {} % is reached with {done}; intervals are of {confidence} %, so that \
-                 they cover with 95 % however often one looks (alpha spending over geometric looks: \
-                 Lan and DeMets 1983; Mnih, Szepesvari and Audibert 2008)",
-                target * 100.0
-            ));
-            return true;
-        }
-        for of in unmet {
-            let half = match of.precision {
-                Precision::Unmet { relative: Some(relative) } => {
-                    format!("± {}", human::percent(relative))
-                }
-                _ => "its interval is open".to_owned(),
-            };
-            let (metric, statistic) = (of.metric, of.statistic);
-            console.always(&format!(
-                "precision: {} {metric} {statistic} is not within {} % after {done}: {half}",
-                name(of.strategy),
-                target * 100.0
-            ));
-        }
-        console.always("  hint: raise --max-replications, or ask for less");
-        false
+/// Whether all headline numbers are precise enough, which is said on stderr.
+fn is_met(target: f64, summary: &Summary, console: &Console) -> bool {
+    let reached = summary.precision(target);
+    let named = |of: &Reached| {
+        format!("`{}` {} {}", summary.strategies[of.strategy].name, of.metric, of.statistic)
+    };
+    for of in &reached {
+        let why = match of.precision {
+            Precision::Exempt(Exemption::Zero) => "it is 0",
+            Precision::Exempt(Exemption::Censored) => "the horizon cuts it off",
+            Precision::Exempt(Exemption::Constant) => "all replications give the same",
+            Precision::Met { .. } | Precision::Unmet { .. } => continue,
+        };
+        console.say(&format!("precision: {} is exempt: {why}", named(of)));
     }
+    let done = words::count(summary.replications as u64, "replication");
+    // 1 − 0.05 is not quite 0.95.
+    let percent = |share: f64| (share * 1e6).round() / 1e4;
+    let target = percent(target);
+    let mut unmet = reached.iter().filter(|of| of.is_unmet()).peekable();
+    if unmet.peek().is_none() {
+        console.say(&format!(
+            "precision: {target} % is reached with {done}; intervals are of {} %, so that they \
+             cover with 95 % however often one looks (alpha spending over geometric looks: Lan \
+             and DeMets 1983; Mnih, Szepesvari and Audibert 2008)",
+            percent(summary.confidence.level())
+        ));
+        return true;
+    }
+    for of in unmet {
+        let half = match of.precision {
+            Precision::Unmet { relative: Some(relative) } => {
+                format!("± {}", human::percent(relative))
+            }
+            _ => "its interval is open".to_owned(),
+        };
+        console.always(&format!(
+            "precision: {} is not within {target} % after {done}: {half}",
+            named(of)
+        ));
+    }
+    console.always("  hint: raise --max-replications, or ask for less");
+    false
 }
 
 /// `2%`, or `0.02`.

@@ -6,9 +6,10 @@ use fleetsim::report::sensitivity::{self, Row, Sensitivity};
 use fleetsim::scheduler::Strategy;
 use fleetsim::stats::Confidence;
 
-use super::{Options, folder, rendered, run_all};
-use crate::cli::compare::listen;
+use super::{Options, folder, run_all};
+use crate::cli::compare::{listen, width};
 use crate::cli::load::Source;
+use crate::cli::table::wide;
 use crate::cli::{Console, Exit, Failure, Format};
 
 /// Carries out `sweep --sensitivity`.
@@ -72,7 +73,7 @@ pub(super) fn run(options: &Options, console: &Console) -> Result<Exit, Failure>
 
 /// The table with its title and what follows from it.
 fn text(found: &Sensitivity, format: Format) -> String {
-    let table = rendered(&sensitivity::table(found), 3, format);
+    let table = wide(&sensitivity::table(found), 3, (format, width()));
     let lines = sensitivity::conclusions(found).join("\n");
     format!("{}\n\n{table}\n{lines}\n", sensitivity::title(found))
 }
