@@ -65,9 +65,10 @@ pub(crate) fn run(options: &Options, console: &Console) -> Result<Exit, Failure>
     warn(options, loaded.doubts(&experiment), console)?;
     listen();
     // Without luck, one replication says everything.
-    let n = match experiment.world.is_deterministic() {
-        true => 1,
-        false => options.replications.unwrap_or(loaded.scenario.replications),
+    let n = if experiment.world.is_deterministic() {
+        1
+    } else {
+        options.replications.unwrap_or(loaded.scenario.replications)
     };
     let outcomes = simulate(&loaded, &experiment, (n, options.threads), console);
     let made = outcomes.by_strategy.first().map_or(0, Vec::len);

@@ -172,7 +172,8 @@ impl<'s> Question<'s> {
         };
         let verdict = decide(&self.check.bound, estimate.interval, clock.horizon.as_secs_f64());
         notes.splice(0..0, told(&estimate.caveats));
-        if verdict == Verdict::Undecided {
+        // More replications do not look beyond the horizon.
+        if verdict == Verdict::Undecided && side.unknown() == 0 {
             notes.extend(self.more_replications(&estimate, side.outcomes.len()));
         }
         Answer { question: *self, estimate, verdict, notes }
@@ -359,6 +360,13 @@ impl Side<'_> {
             estimate.caveats.retain(|c| matches!(c, Caveat::RestrictedDifference { .. }));
         }
         let mut notes = Vec::new();
+        if this.censored() > 0 && other.censored() > 0 {
+            notes.push(
+                "both sides were cut off, so the difference of the true means is not bounded; \
+                 compare a quantile such as p50"
+                    .to_owned(),
+            );
+        }
         if let Some(interval) = &mut estimate.interval {
             // The truth is larger than what was cut off.
             if this.censored() > 0 || self.unknown() > 0 {
@@ -376,7 +384,7 @@ impl Side<'_> {
 }
 
 /// How quantiles of two strategies are compared.
-pub(super) const UNPAIRED_QUANTILES: &str = "quantiles are compared by their two intervals, each at \
+pub const UNPAIRED_QUANTILES: &str = "quantiles are compared by their two intervals, each at \
     half of the allowed error: valid, but wider than a paired comparison";
 
 /// Whether a statistic is a restricted mean.
@@ -442,4 +450,90 @@ pub fn overall(verdicts: impl IntoIterator<Item = Verdict>) -> Verdict {
         (Verdict::Undecided, _) | (_, Verdict::Undecided) => Verdict::Undecided,
         (Verdict::Holds, Verdict::Holds) => Verdict::Holds,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::Bound as Demand;
+
+    const HORIZON: f64 = 60.0;
+
+    fn verdict(bound: &Demand, low: Bound, high: Bound) -> Verdict {
+        decide(bound, Some(Interval { low, high }), HORIZON)
+    }
+
+    #[test]
+    fn bounds_include_themselves_and_less_does_not() {
+        use Verdict::{Fails, Holds, Undecided};
+        let v = Bound::Value;
+        for (low, high, at_most, at_least, less) in [
+            (9.0, 9.5, Holds, Fails, Fails),
+            (9.0, 10.0, Holds, Undecided, Fails),
+            (9.0, 11.0, Undecided, Undecided, Fails),
+            (10.0, 10.0, Holds, Holds, Fails),
+            (10.0, 11.0, Undecided, Holds, Fails),
+            (10.5, 11.0, Fails, Holds, Fails),
+            (-1.0, 1.0, Holds, Fails, Undecided),
+            (-1.0, 0.0, Holds, Fails, Undecided),
+            (-2.0, -1.0, Holds, Fails, Holds),
+            (0.0, 0.0, Holds, Fails, Fails),
+        ] {
+            let found = [Demand::AtMost(10.0), Demand::AtLeast(10.0), Demand::LessThan("x".into())]
+                .map(|bound| verdict(&bound, v(low), v(high)));
+            assert_eq!(found, [at_most, at_least, less], "{low} to {high}");
+        }
+        assert_eq!(decide(&Demand::AtMost(1.0), None, HORIZON), Undecided);
+    }
+
+    #[test]
+    fn x5_what_lies_beyond_the_horizon_is_larger_than_it() {
+        let beyond = Bound::BeyondHorizon;
+        let (at_most, at_least) = (Demand::AtMost, Demand::AtLeast);
+        assert_eq!(verdict(&at_most(30.0), beyond, beyond), Verdict::Fails);
+        assert_eq!(verdict(&at_most(60.0), beyond, beyond), Verdict::Fails);
+        assert_eq!(verdict(&at_most(61.0), beyond, beyond), Verdict::Undecided);
+        assert_eq!(verdict(&at_least(60.0), beyond, beyond), Verdict::Holds);
+        assert_eq!(verdict(&at_least(61.0), beyond, beyond), Verdict::Undecided);
+        let (low, open) = (Bound::Value(20.0), Bound::Unbounded);
+        assert_eq!(verdict(&at_most(30.0), low, open), Verdict::Undecided);
+        assert_eq!(verdict(&at_most(10.0), low, open), Verdict::Fails);
+        assert_eq!(verdict(&at_least(30.0), open, low), Verdict::Fails);
+        assert_eq!(verdict(&at_least(20.0), low, open), Verdict::Holds);
+    }
+
+    #[test]
+    fn differences_of_intervals_are_as_wide_as_both() {
+        let of = |value, low, high| Estimate {
+            value: Bound::Value(value),
+            interval: Some(Interval::of(low, high)),
+            caveats: Vec::new(),
+        };
+        let found = apart(&of(5.0, 4.0, 7.0), &of(9.0, 8.0, 10.0), [HORIZON; 2]);
+        assert_eq!(found.value, Bound::Value(-4.0));
+        assert_eq!(found.interval, Some(Interval::of(-6.0, -1.0)));
+        let beyond = Interval { low: Bound::BeyondHorizon, high: Bound::BeyondHorizon };
+        let beyond = Estimate { interval: Some(beyond), ..of(60.0, 0.0, 0.0) };
+        let ends = apart(&of(5.0, 4.0, 7.0), &beyond, [HORIZON; 2]).interval.unwrap();
+        assert_eq!((ends.low, ends.high), (Bound::Unbounded, Bound::Value(-53.0)));
+        let ends = apart(&beyond, &of(5.0, 4.0, 7.0), [HORIZON; 2]).interval.unwrap();
+        assert_eq!((ends.low, ends.high), (Bound::Value(53.0), Bound::Unbounded));
+        let ends = apart(&beyond, &beyond, [HORIZON; 2]).interval.unwrap();
+        assert_eq!((ends.low, ends.high), (Bound::Unbounded, Bound::Unbounded));
+    }
+
+    #[test]
+    fn one_failure_outweighs_all_and_undecided_outweighs_holding() {
+        use Verdict::{Fails, Holds, Undecided};
+        assert_eq!(overall([]), Holds);
+        assert_eq!(overall([Holds, Undecided, Holds]), Undecided);
+        assert_eq!(overall([Undecided, Fails, Holds]), Fails);
+        assert_eq!(overall([Fails, Undecided]), Fails);
+    }
+
+    #[test]
+    fn needed_replications_are_round_numbers() {
+        let found = [0.4, 7.0, 99.5, 101.0, 12_345.0, 130_000.0].map(rounded_up);
+        assert_eq!(found, [1, 7, 100, 110, 13_000, 130_000]);
+    }
 }

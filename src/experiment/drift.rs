@@ -220,3 +220,68 @@ fn verdict(interval: Option<Interval>, cut: bool) -> Verdict {
         (false, _) => Verdict::Holds,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stats::Observation;
+
+    fn comparison(paired: bool, horizons: [f64; 2]) -> Comparison {
+        Comparison { horizons, luck: [true; 2], paired, confidence: Confidence::DEFAULT }
+    }
+
+    fn mean(of: &Comparison, now: &Sample, before: &Sample) -> Drift {
+        of.drift("s", (Metric::Makespan, Statistic::Mean), now, before)
+    }
+
+    fn ramp(from: f64) -> Vec<f64> {
+        (0..40).map(|n| from + f64::from(n)).collect()
+    }
+
+    #[test]
+    fn pairs_show_what_intervals_apart_cannot() {
+        let (now, before) = (Sample::exact(&ramp(1.0)), Sample::exact(&ramp(0.0)));
+        let found = mean(&comparison(true, [90.0; 2]), &now, &before);
+        assert_eq!(
+            (found.verdict, found.difference.interval),
+            (Verdict::Fails, Some(Interval::of(1.0, 1.0)))
+        );
+        let found = mean(&comparison(false, [90.0; 2]), &now, &before);
+        assert_eq!((found.verdict, found.difference.value), (Verdict::Holds, Bound::Value(1.0)));
+        let far = Sample::exact(&ramp(60.0));
+        assert_eq!(mean(&comparison(false, [90.0; 2]), &far, &before).verdict, Verdict::Fails);
+        assert_eq!(mean(&comparison(false, [90.0; 2]), &before, &far).verdict, Verdict::Fails);
+    }
+
+    #[test]
+    fn too_few_runs_leave_drift_undecided() {
+        let (one, other) = (Sample::exact(&[1.0]), Sample::exact(&[2.0]));
+        assert_eq!(mean(&comparison(true, [9.0; 2]), &one, &other).verdict, Verdict::Undecided);
+        let few = Sample::exact(&[1.0, 2.0, 3.0, 4.0]);
+        let p95 = (Metric::Makespan, Statistic::Quantile(Level::P95));
+        let found = comparison(true, [9.0; 2]).drift("s", p95, &few, &few);
+        assert_eq!(found.verdict, Verdict::Undecided);
+    }
+
+    #[test]
+    fn x5_runs_that_were_cut_off_are_compared_only_at_one_horizon() {
+        let cut = |horizon: f64| {
+            let mut runs: Vec<Observation> =
+                ramp(0.0).into_iter().map(Observation::exact).collect();
+            runs.extend([Observation::beyond(horizon); 20]);
+            Sample::new(runs)
+        };
+        let (at_90, at_80) = (cut(90.0), cut(80.0));
+        let same = mean(&comparison(true, [90.0; 2]), &at_90, &at_90);
+        assert_eq!(same.verdict, Verdict::Holds);
+        let found = mean(&comparison(true, [90.0, 80.0]), &at_90, &at_80);
+        assert_eq!((found.verdict, found.difference.interval), (Verdict::Undecided, None));
+        assert!(found.notes.iter().any(|note| note.contains("not comparable")), "{found:?}");
+        let p95 = (Metric::Makespan, Statistic::Quantile(Level::P95));
+        let found = comparison(true, [90.0; 2]).drift("s", p95, &at_90, &at_90);
+        assert_eq!((found.verdict, found.before), (Verdict::Holds, Bound::BeyondHorizon));
+        let before = Sample::exact(&[ramp(0.0), ramp(0.0), ramp(0.0)].concat());
+        let found = comparison(false, [90.0; 2]).drift("s", p95, &at_90, &before);
+        assert_eq!(found.verdict, Verdict::Fails, "from 38 to beyond 90");
+    }
+}

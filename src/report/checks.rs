@@ -154,20 +154,21 @@ impl Checked {
         row.verdict == Verdict::Fails || row.verdict == Verdict::Undecided && self.strict
     }
 
-    /// `2 of 4 hold, 1 fails, 1 is undecided (1,000 replications each, seed 7)`.
+    /// `2 of 4 hold, 1 fails, 1 is undecided (1,000 replications each, seed 7, 95 % intervals)`.
     pub fn verdict_line(&self) -> String {
         let [hold, fail, open] =
             [Verdict::Holds, Verdict::Fails, Verdict::Undecided].map(|v| self.count(v));
         let mut text = match (self.rows.len(), hold) {
-            (1, 1) => "the check holds".to_owned(),
+            (1, _) if hold == 1 => "the check holds".to_owned(),
+            (1, _) if fail == 1 => "the check fails".to_owned(),
+            (1, _) => "the check is undecided".to_owned(),
             (all, hold) if all == hold => format!("all {all} checks hold"),
             (all, 1) => format!("1 of {all} checks holds"),
-            (1, _) => "of 1 check".to_owned(),
             (all, hold) => format!("{hold} of {all} checks hold"),
         };
-        for (count, one, many) in [(fail, "fails", "fail"), (open, "is undecided", "are undecided")]
-        {
-            if count > 0 {
+        let others = [(fail, "fails", "fail"), (open, "is undecided", "are undecided")];
+        for (count, one, many) in others {
+            if count > 0 && self.rows.len() > 1 {
                 let verb = if count == 1 { one } else { many };
                 write!(text, ", {count} {verb}").expect("strings take all");
             }
@@ -180,7 +181,11 @@ impl Checked {
         match self.replications as u64 {
             _ if self.deterministic => "scripted: no luck is involved".to_owned(),
             1 => format!("1 replication, seed {}", self.seed),
-            n => format!("{} replications each, seed {}", human::thousands(n), self.seed),
+            n => format!(
+                "{} replications each, seed {}, 95 % intervals",
+                human::thousands(n),
+                self.seed
+            ),
         }
     }
 }

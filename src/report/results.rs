@@ -13,6 +13,7 @@ pub(super) mod tables;
 pub use folder::claim;
 pub use json::{manifest_json, summary_json};
 pub use progress::{Progress, STEPS};
+pub(super) use tables::number;
 pub use tables::{differences_csv, progress_csv, runs_csv, summary_csv};
 
 use std::path::Path;

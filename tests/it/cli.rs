@@ -108,7 +108,7 @@ fn results_go_to_stdout_and_everything_else_to_stderr() {
     let output = fleetsim("run rollout.yaml --format json");
     let value: Value = serde_json::from_str(stdout(&output)).unwrap();
     assert_eq!(value["state"], "Completed");
-    assert!(stderr(&output).contains("warning[S7]"));
+    assert!(stderr(&output).contains("warning[members-in-no-group]"));
     let wrong = fleetsim("run broken.yaml");
     assert_eq!(stdout(&wrong), "");
     assert!(stderr(&wrong).starts_with("broken.yaml:3:10: error[wrong-type]"));

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use super::{Checked, Demand, Row, text};
 use crate::experiment::Unit;
 use crate::experiment::checks::Verdict;
+use crate::report::results;
 use crate::stats::Bound;
 
 /// One JSON document. Durations are seconds; a bound is a number, `">horizon"`, or null where
@@ -42,9 +43,9 @@ fn row(row: &Row) -> Value {
         "metric": row.metric,
         "statistic": row.statistic,
         "by": row.by.map(|by| by.to_string()),
-        "value": number(row.estimate.value),
-        "low": interval.map_or(Value::Null, |interval| number(interval.low)),
-        "high": interval.map_or(Value::Null, |interval| number(interval.high)),
+        "value": number(row.estimate.value, row.unit),
+        "low": interval.map_or(Value::Null, |interval| number(interval.low, row.unit)),
+        "high": interval.map_or(Value::Null, |interval| number(interval.high, row.unit)),
         "unit": unit(row.unit),
         "restricted": row.estimate.is_restricted(),
         "confidence": row.confidence,
@@ -58,7 +59,8 @@ fn row(row: &Row) -> Value {
         Demand::AtLeast(bound) => json!({ "atLeast": bound }),
         Demand::LessThan(name) => json!({ "lessThan": name }),
         Demand::NoDrift { before, after, paired } => {
-            json!({ "before": number(*before), "after": number(*after), "paired": paired })
+            let [before, after] = [before, after].map(|end| number(*end, row.unit));
+            json!({ "before": before, "after": after, "paired": paired })
         }
     };
     let (Value::Object(value), Value::Object(demanded)) = (&mut value, demanded) else {
@@ -68,9 +70,9 @@ fn row(row: &Row) -> Value {
     Value::Object(std::mem::take(value))
 }
 
-fn number(bound: Bound) -> Value {
+fn number(bound: Bound, unit: Unit) -> Value {
     match bound {
-        Bound::Value(value) => json!(value),
+        Bound::Value(value) => json!(results::number(value, unit)),
         Bound::BeyondHorizon => json!(">horizon"),
         Bound::Unbounded => Value::Null,
     }
@@ -104,12 +106,12 @@ pub fn csv(checked: &Checked) -> String {
         "notes",
     ];
     table.write_record(columns).expect("memory takes all");
-    let cell = |bound: Bound| match bound {
-        Bound::Value(value) => value.to_string(),
-        Bound::BeyondHorizon => ">horizon".to_owned(),
-        Bound::Unbounded => String::new(),
-    };
     for row in &checked.rows {
+        let cell = |bound: Bound| match bound {
+            Bound::Value(value) => results::number(value, row.unit).to_string(),
+            Bound::BeyondHorizon => ">horizon".to_owned(),
+            Bound::Unbounded => String::new(),
+        };
         let interval = row.estimate.interval;
         let (demand, bound) = match &row.demand {
             Demand::AtMost(bound) => ("atMost", bound.to_string()),

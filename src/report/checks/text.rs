@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::{Checked, Demand, Row};
 use crate::experiment::Unit;
-use crate::experiment::checks::Verdict;
+use crate::experiment::checks::{UNPAIRED_QUANTILES, Verdict};
 use crate::report::human;
 use crate::stats::Bound;
 use crate::time::{Span, Timestamp};
@@ -35,9 +35,13 @@ pub fn lines(checked: &Checked, colours: bool) -> String {
             }
         }
         writeln!(text, "{}", line.trim_end()).expect("strings take all");
-        for note in &row.notes {
+        for note in row.notes.iter().filter(|note| *note != UNPAIRED_QUANTILES) {
             writeln!(text, "    {note}").expect("strings take all");
         }
+    }
+    let mut notes = checked.rows.iter().flat_map(|row| &row.notes);
+    if notes.any(|note| note == UNPAIRED_QUANTILES) {
+        writeln!(text, "{UNPAIRED_QUANTILES}").expect("strings take all");
     }
     for differs in &checked.differs {
         writeln!(text, "baseline: {differs}").expect("strings take all");
@@ -121,11 +125,23 @@ pub(super) fn value(row: &Row) -> String {
     format!("{at_least}{}", bound(row, row.estimate.value, "?"))
 }
 
+/// The confidence that is not named.
+const USUAL: f64 = 0.95;
+
+fn level(confidence: f64) -> String {
+    format!(" at {} %", digits(confidence * 100.0))
+}
+
 /// `[8d 22h, 9d 10h]`; ends that nothing is known of are `…`.
 pub(super) fn interval(row: &Row) -> String {
     match row.estimate.interval {
         None => "no interval".to_owned(),
-        Some(ends) => format!("[{}, {}]", bound(row, ends.low, "…"), bound(row, ends.high, "…")),
+        Some(ends) => {
+            let [low, high] = [ends.low, ends.high].map(|end| bound(row, end, "…"));
+            let usual = (row.confidence - USUAL).abs() < 1e-9;
+            let confidence = if usual { String::new() } else { level(row.confidence) };
+            format!("[{low}, {high}]{confidence}")
+        }
     }
 }
 

@@ -137,15 +137,18 @@ fn never_released(run: &Run<'_>, found: &mut Found) {
         return;
     }
     let train = by_train(scenario);
-    if let Some(version) = update.upgrade.kubernetes_version() {
-        let why = if train { "the train brings node images only" } else { "releases are off" };
-        let message = format!("no release brings Kubernetes {version}: {why}");
-        let warning = Diagnostic::warning("target-never-released", message).hint(
-            "members that need it stay Pending for ever; name the release in script.releases",
-        );
-        found.add(scenario.places.update, warning);
-    }
-    let NodeImageSelection::Custom(images) = &update.node_images else { return };
+    let images = match &update.node_images {
+        NodeImageSelection::Custom(images) => images,
+        NodeImageSelection::Latest | NodeImageSelection::Consistent => {
+            if !train && !matches!(update.upgrade, Upgrade::ControlPlaneOnly(_)) {
+                let message = "releases are off, so no node image ever arrives";
+                let warning = Diagnostic::warning("no-releases", message)
+                    .hint("there is nothing to update images to; name some in script.releases");
+                found.add(scenario.places.update, warning);
+            }
+            return;
+        }
+    };
     let shown: Vec<String> = images
         .iter()
         .map(|image| format!("{}-{}", run.fleet.families[image.family], image.version))

@@ -273,7 +273,8 @@ fn window_of_another_kind(run: &Run<'_>, found: &mut Found) {
     let members: Vec<MemberId> = only_the_other.map(|(id, _)| id).collect();
     let Some(first) = members.first().map(|id| &run.fleet.members[*id]) else { return };
     let message = format!(
-        "{} {} only `{ignores}`, which a {kind} update does not look at, so {} {} updated at any time",
+        "{} {} only `{ignores}`, which a {kind} update does not look at, so {} {} updated at any \
+         time",
         count(members.len(), "member"),
         form(members.len(), "has", "have"),
         run.names(&members),

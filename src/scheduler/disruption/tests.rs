@@ -1,3 +1,5 @@
+//! Every row of the table, and every decision.
+
 use super::*;
 use crate::calendar::{
     MaintenanceWindow, MissingDay, NotAllowedDates, Schedule, UtcOffset, WeekAnchor, Weekday,
