@@ -25,7 +25,7 @@ Examples:
 
 ✓ holds: the whole confidence interval is on the right side of the bound; ✗ fails: it is on the
 wrong side; ? undecided: neither. Exit codes: 0 all hold, 1 one fails, 3 one is undecided (1 with
---strict), 2 bad input or usage.";
+--strict), 2 bad input or usage (with --strict also warnings, if no check fails).";
 
 /// Options of `check`.
 #[derive(Debug, Args)]
@@ -62,7 +62,7 @@ pub(crate) fn run(options: &Options, console: &Console) -> Result<Exit, Failure>
     let strategies = asked(options, &loaded, &questions, baseline.as_ref())?;
     let strategies = loaded.strategies(&strategies)?;
     let experiment = loaded.lay_out(&strategies)?;
-    warn(options, loaded.doubts(&experiment), console)?;
+    let is_doubtful = warn(options, loaded.doubts(&experiment), console);
     listen();
     // Without luck, one replication says everything.
     let n = if experiment.world.is_deterministic() {
@@ -89,8 +89,9 @@ pub(crate) fn run(options: &Options, console: &Console) -> Result<Exit, Failure>
     tell(options, &checked, console)?;
     Ok(match checked.verdict() {
         _ if is_interrupted() => Exit::Interrupted,
-        Verdict::Holds => Exit::Fine,
         Verdict::Fails => Exit::CheckFailed,
+        _ if is_doubtful => Exit::BadInput,
+        Verdict::Holds => Exit::Fine,
         Verdict::Undecided => Exit::Undecided,
     })
 }
@@ -149,16 +150,17 @@ fn read_baseline(folder: &Path) -> Result<Baseline, Diagnostic> {
     })
 }
 
-/// Warnings; under `--strict` they are errors.
-fn warn(options: &Options, mut doubts: Vec<Diagnostic>, console: &Console) -> Result<(), Failure> {
-    if options.strict && !doubts.is_empty() {
-        for doubt in &mut doubts {
-            doubt.severity = Severity::Error;
-        }
-        return Err(doubts.into());
+/// Shows warnings; whether, under `--strict`, they are errors.
+fn warn(options: &Options, mut doubts: Vec<Diagnostic>, console: &Console) -> bool {
+    if !options.strict {
+        console.warn(&doubts);
+        return false;
     }
-    console.warn(&doubts);
-    Ok(())
+    for doubt in &mut doubts {
+        doubt.severity = Severity::Error;
+    }
+    console.complain(&doubts);
+    !doubts.is_empty()
 }
 
 /// Prints and writes what was found, and annotates the scenario where a pipeline shows that.

@@ -85,8 +85,8 @@ impl Scheduler<'_> {
         }
     }
 
-    /// T11 and R-C13: a node has a startTime once it has left NotStarted, and a completedTime in a
-    /// final state only.
+    /// T11 and R-C13: a node has a startTime once it has left `NotStarted`, and a completedTime in
+    /// a final state only.
     fn check_times(&self) {
         let members = self.plan.groups.iter().flat_map(|group| &group.members).copied();
         let nodes = std::iter::once(Node::Run)
