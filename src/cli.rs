@@ -12,6 +12,7 @@ pub(crate) mod panic;
 mod plan;
 mod policy;
 mod run;
+mod sweep;
 mod table;
 mod validate;
 mod words;
@@ -31,7 +32,7 @@ pub(crate) enum Exit {
     CheckFailed = 1,
     /// Wrong input or usage.
     BadInput = 2,
-    /// A check is undecided, and none failed.
+    /// A check is undecided and none failed, or more replications are needed for an answer.
     Undecided = 3,
     /// A bug of ours.
     Bug = 70,
@@ -72,10 +73,11 @@ Examples:
   fleetsim plan scenario.yaml --strategy careful
   fleetsim run scenario.yaml --until 36h --status now.json
   fleetsim compare scenario.yaml -n 10000
+  fleetsim sweep scenario.yaml --vary update.pollInterval=0,30m,60m
   fleetsim check scenario.yaml --junit checks.xml
 
-Exit codes: 0 fine, 1 a check failed, 2 bad input or usage, 3 a check is undecided, 70 a bug of
-ours, 130 interrupted.";
+Exit codes: 0 fine, 1 a check failed, 2 bad input or usage, 3 undecided (more replications are
+needed), 70 a bug of ours, 130 interrupted.";
 
 /// Simulates staged updates of fleets of Kubernetes clusters, and compares strategies.
 #[derive(Debug, Parser)]
@@ -124,6 +126,8 @@ pub(crate) enum Command {
     Run(run::Options),
     /// Simulate all strategies many times, and compare them
     Compare(compare::Options),
+    /// Simulate all strategies with other values in the scenario, on the same luck
+    Sweep(sweep::Options),
     /// Simulate, and see whether what the scenario demands (`checks`) holds
     Check(check::Options),
 }
@@ -136,6 +140,7 @@ pub(crate) fn run(command: &Command, console: &Console) -> Result<Exit, Failure>
         Command::Policy(options) => policy::run(options, console),
         Command::Run(options) => run::run(options, console),
         Command::Compare(options) => compare::run(options, console),
+        Command::Sweep(options) => sweep::run(options, console),
         Command::Check(options) => check::run(options, console),
     }
 }

@@ -6,9 +6,17 @@
 
 pub mod checks;
 pub mod drift;
+mod histogram;
 mod metric;
+mod precision;
+mod sensitivity;
+mod sweep;
 
+pub use histogram::{MemberTimes, Pooled};
 pub use metric::{ChangeMetric, Metric, Unit};
+pub use precision::{Goal, HEADLINES, Reached, Sought};
+pub use sensitivity::{Change, FACTORS, Input, Overtaking, Trial, changes, overtakings, trials};
+pub use sweep::{MOST_POINTS, grid};
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -56,13 +64,13 @@ pub struct Outcomes {
 /// How an experiment is run.
 #[derive(Clone, Copy)]
 pub struct Effort<'a> {
-    /// Replications of each strategy.
+    /// Replications of each strategy, those included that are there already.
     pub replications: u32,
     /// Worker threads; at least 1.
     pub threads: usize,
     /// Set from outside to stop after the replications in hand.
     pub stop: &'a AtomicBool,
-    /// Called after each batch with the number of simulated replications of all strategies.
+    /// Called after each batch with the number of replications of all strategies that are there.
     pub progress: &'a (dyn Fn(usize) + Sync),
 }
 
@@ -108,9 +116,19 @@ impl<'s> Experiment<'s> {
 
     /// Simulates every strategy `effort.replications` times.
     pub fn run(&self, effort: &Effort<'_>) -> Outcomes {
+        let by_strategy = vec![Vec::new(); self.plans.len()];
+        let mut outcomes = Outcomes { by_strategy, interrupted: false };
+        self.go_on(&mut outcomes, effort);
+        outcomes
+    }
+
+    /// Goes on until there are `effort.replications` of every strategy. What is there is not
+    /// simulated again, and the outcomes equal those of a single [`Self::run`] (X1).
+    pub fn go_on(&self, outcomes: &mut Outcomes, effort: &Effort<'_>) {
+        let first = outcomes.by_strategy.first().map_or(0, Vec::len);
         let replications = effort.replications as usize;
-        let batches = replications.div_ceil(BATCH);
-        let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let batches = replications.saturating_sub(first).div_ceil(BATCH);
+        let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(first * self.plans.len()));
         let work = || {
             let mut simulations = BTreeMap::new();
             let mut outcomes = Vec::new();
@@ -125,7 +143,8 @@ impl<'s> Experiment<'s> {
                 let simulation = simulations
                     .entry(plan)
                     .or_insert_with(|| Replicas::new(&self.world, &self.plans[plan]));
-                let range = batch * BATCH..replications.min((batch + 1) * BATCH);
+                let begin = first + batch * BATCH;
+                let range = begin..replications.min(begin + BATCH);
                 let made = range.len();
                 for replication in range {
                     IN_HAND.set(Some((
@@ -142,24 +161,31 @@ impl<'s> Experiment<'s> {
             .build()
             .expect("the machine can start a few threads");
         let made = pool.broadcast(|_| work());
-        self.in_order(made.into_iter().flatten(), replications)
+        let missing = replications.saturating_sub(first);
+        let made = made.into_iter().flatten();
+        let kept = self.in_order(made, first, missing, outcomes);
+        outcomes.interrupted = kept < missing;
     }
 
-    /// Puts outcomes into order, as far as all strategies have them without a gap.
+    /// Appends outcomes in order, as far as all strategies have them without a gap; returns how
+    /// many of each strategy.
     fn in_order(
         &self,
         made: impl Iterator<Item = (usize, usize, Outcome)>,
-        replications: usize,
-    ) -> Outcomes {
-        let mut table: Vec<Vec<Option<Outcome>>> = vec![vec![None; replications]; self.plans.len()];
+        first: usize,
+        missing: usize,
+        outcomes: &mut Outcomes,
+    ) -> usize {
+        let mut table: Vec<Vec<Option<Outcome>>> = vec![vec![None; missing]; self.plans.len()];
         for (plan, replication, outcome) in made {
-            table[plan][replication] = Some(outcome);
+            table[plan][replication - first] = Some(outcome);
         }
         let whole = |row: &Vec<Option<Outcome>>| row.iter().take_while(|o| o.is_some()).count();
         let kept = table.iter().map(whole).min().unwrap_or(0);
-        let by_strategy =
-            table.into_iter().map(|row| row.into_iter().take(kept).flatten().collect()).collect();
-        Outcomes { by_strategy, interrupted: kept < replications }
+        for (known, row) in outcomes.by_strategy.iter_mut().zip(table) {
+            known.extend(row.into_iter().take(kept).flatten());
+        }
+        kept
     }
 }
 

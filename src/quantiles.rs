@@ -219,6 +219,42 @@ fn count(values: &[f64]) -> f64 {
 }
 
 impl Distribution {
+    /// The distribution of `factor` times the value, for a factor above 0; `None` of a beta, which
+    /// lies between 0 and 1.
+    pub fn scaled(&self, factor: f64) -> Option<Self> {
+        assert!(factor > 0.0 && factor.is_finite(), "a distribution is scaled by {factor}");
+        let by = |value: &f64| value * factor;
+        Some(Self(match &self.0 {
+            Kind::Constant(value) => Kind::Constant(by(value)),
+            Kind::Uniform { low, high } => Kind::Uniform { low: by(low), high: by(high) },
+            Kind::Triangular { low, mode, high } => {
+                Kind::Triangular { low: by(low), mode: by(mode), high: by(high) }
+            }
+            Kind::Exponential { mean } => Kind::Exponential { mean: by(mean) },
+            Kind::Lognormal { median, sigma } => {
+                Kind::Lognormal { median: by(median), sigma: *sigma }
+            }
+            Kind::Gamma { shape, scale } => Kind::Gamma { shape: *shape, scale: by(scale) },
+            Kind::Weibull { scale, shape } => Kind::Weibull { scale: by(scale), shape: *shape },
+            Kind::Normal { mean, sd, low, high } => {
+                Kind::Normal { mean: by(mean), sd: by(sd), low: by(low), high: by(high) }
+            }
+            Kind::Beta { .. } => return None,
+            Kind::Empirical(values) => Kind::Empirical(values.iter().map(by).collect()),
+            Kind::Mixture(parts) => {
+                let scaled = parts.iter().map(|(weight, of)| Some((*weight, of.scaled(factor)?)));
+                Kind::Mixture(scaled.collect::<Option<_>>()?)
+            }
+        }))
+    }
+
+    /// A lognormal with the same median and `factor` times the sigma, at most 10; `None` of other
+    /// distributions.
+    pub fn spread(&self, factor: f64) -> Option<Self> {
+        let Kind::Lognormal { median, sigma } = self.0 else { return None };
+        Some(Self(Kind::Lognormal { median, sigma: (sigma * factor).clamp(0.0, 10.0) }))
+    }
+
     /// The value below which the share `p` lies, 0 < p < 1, to about ten digits.
     pub fn quantile_exact(&self, p: f64) -> f64 {
         assert!(p > 0.0 && p < 1.0, "a quantile is asked for at a share between 0 and 1");
@@ -417,6 +453,33 @@ mod tests {
 
     fn close(found: f64, expected: f64) {
         assert!((found - expected).abs() <= 1e-9 * expected.abs(), "{found} is not {expected}");
+    }
+
+    #[test]
+    fn scaling_scales_every_quantile_and_spreading_keeps_the_median() {
+        let all = [
+            Distribution::constant(7.0),
+            Distribution::uniform(2.0, 6.0),
+            Distribution::triangular(1.0, 2.0, 6.0),
+            Distribution::exponential(4.0),
+            Distribution::lognormal(40.0, 0.5),
+            Distribution::gamma(2.0, 3.0),
+            Distribution::weibull(3.0, 1.5),
+            Distribution::normal(5.0, 2.0, 0.0, f64::INFINITY),
+            Distribution::empirical(vec![1.0, 4.0, 9.0]),
+        ]
+        .map(Result::unwrap);
+        let parts = all.iter().map(|of| (1.0, of.clone())).collect();
+        for of in all.iter().chain([&Distribution::mixture(parts).unwrap()]) {
+            let scaled = of.scaled(3.0).unwrap();
+            for p in [0.05, 0.5, 0.99] {
+                close(scaled.quantile_exact(p), 3.0 * of.quantile_exact(p));
+            }
+        }
+        assert_eq!(Distribution::beta(2.0, 3.0).unwrap().scaled(3.0), None);
+        let wide = all[4].spread(3.0).unwrap();
+        assert_eq!(wide, Distribution::lognormal(40.0, 1.5).unwrap());
+        assert_eq!(all[0].spread(3.0), None);
     }
 
     #[test]

@@ -17,6 +17,7 @@ mod script;
 mod strategy;
 mod tree;
 mod update;
+pub mod vary;
 mod window;
 mod world;
 
@@ -176,11 +177,25 @@ impl Scenario {
         open: &Open<'_>,
         seed: Option<u64>,
     ) -> Result<(Self, Vec<Diagnostic>), Vec<Diagnostic>> {
+        Self::read_varied(name, text, open, seed, &[])
+    }
+
+    /// The same, as if these values stood in the scenario. Its digest is that of the file.
+    pub fn read_varied(
+        name: &str,
+        text: &str,
+        open: &Open<'_>,
+        seed: Option<u64>,
+        edits: &[vary::Edit],
+    ) -> Result<(Self, Vec<Diagnostic>), Vec<Diagnostic>> {
         let notes = Notes::default();
         let loader = Loader::new(&notes, open, text);
         let file = notes.sources.add(name, text);
-        let scenario = tree::parse(&notes, file, text).and_then(|root| {
+        let scenario = tree::parse(&notes, file, text).and_then(|mut root| {
             tree::refuse_duplicate_keys(&notes, &root);
+            for edit in edits {
+                vary::apply(&notes, &mut root, edit)?;
+            }
             read_root(&Field::new(&notes, "the file", &root), &loader, seed)
         });
         let warnings = notes.finish()?;

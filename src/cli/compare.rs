@@ -1,6 +1,7 @@
 //! `compare`: all strategies, many replications each, on common random numbers.
 
-mod progress;
+pub(super) mod asked;
+pub(super) mod progress;
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -12,7 +13,7 @@ use std::thread::available_parallelism;
 
 use clap::Args;
 use fleetsim::error::Diagnostic;
-use fleetsim::experiment::{Effort, Experiment, Outcomes};
+use fleetsim::experiment::{Effort, Experiment, Goal, Outcomes};
 use fleetsim::report::results::{self, Results};
 use fleetsim::report::summary::Summary;
 use fleetsim::report::table;
@@ -21,6 +22,7 @@ use fleetsim::stats::Confidence;
 use super::load::{Loaded, Source};
 use super::panic::{self, InHand};
 use super::{Console, Exit, Failure, Format, words};
+use asked::Asked;
 use progress::{Bar, Clock};
 
 /// Where results go without `-o`: a folder of the scenario's name in here.
@@ -37,9 +39,13 @@ Examples:
   fleetsim compare scenario.yaml
   fleetsim compare scenario.yaml -n 10000 -o results/long --strategy careful --strategy waves
   fleetsim compare scenarios/*.yaml --format md > compared.md
+  fleetsim compare scenario.yaml --precision 2%
+  fleetsim compare scenario.yaml --best makespan --indifference 12h
 
 All strategies meet the same luck, so their differences are sharper than their numbers. Ctrl-C
-finishes the replications in hand and writes what is done; a second one stops at once.";
+finishes the replications in hand and writes what is done; a second one stops at once.
+
+Exit code 3: the precision was not reached, or it can't be told yet which strategy is best.";
 
 /// Options of `compare`.
 #[derive(Debug, Args)]
@@ -52,6 +58,8 @@ pub(crate) struct Options {
     #[arg(short = 'n', long, value_name = "N")]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=MOST_REPLICATIONS))]
     replications: Option<u32>,
+    #[command(flatten)]
+    asked: Asked,
     /// Where the results go [default: results/<scenario name>]; with several scenarios, a subfolder
     /// each
     #[arg(short, long, value_name = "DIR")]
@@ -71,10 +79,11 @@ pub(crate) struct Options {
 }
 
 /// Ctrl-C was pressed.
-static STOP: AtomicBool = AtomicBool::new(false);
+pub(super) static STOP: AtomicBool = AtomicBool::new(false);
 
 /// Carries out `compare`.
 pub(crate) fn run(options: &Options, console: &Console) -> Result<Exit, Failure> {
+    options.asked.check()?;
     let loaded = load(options)?;
     let experiments = lay_out(options, &loaded)?;
     let folders = folders(options, &loaded)?;
@@ -83,24 +92,31 @@ pub(crate) fn run(options: &Options, console: &Console) -> Result<Exit, Failure>
     }
     listen();
     let mut done: Vec<Summary> = Vec::new();
+    let mut exit = Exit::Fine;
+    let goal = options.asked.goal(options.replications);
     for ((loaded, experiment), folder) in loaded.iter().zip(&experiments).zip(&folders) {
         let effort =
             (options.replications.unwrap_or(loaded.scenario.replications), options.threads);
-        let outcomes = simulate(loaded, experiment, effort, console);
-        let Some(summary) = Summary::of(experiment, &outcomes, Confidence::DEFAULT) else {
+        let (outcomes, confidence) = seek(loaded, experiment, effort, goal, console);
+        let Some(mut summary) = Summary::of(experiment, &outcomes, confidence) else {
             console.always("interrupted before the first replication was done: nothing is written");
             break;
         };
+        summary.best = options.asked.best(experiment, &outcomes)?;
         if console.format == Format::Table {
             let gap = if done.is_empty() { "" } else { "\n" };
             console.print(&format!("{gap}{}", table::terminal(&summary, width())))?;
         }
-        let results = Results { experiment, outcomes: &outcomes, summary: &summary, target: None };
+        let target = options.asked.target();
+        let results = Results { experiment, outcomes: &outcomes, summary: &summary, target };
         results.write(folder, options.force)?;
         console.say(&format!("wrote {}", folder.display()));
         if outcomes.interrupted {
             let done = words::count(summary.replications as u64, "replication");
             console.always(&format!("interrupted: these are the results of the first {done}"));
+        }
+        if options.asked.tell(&summary, console) == Exit::Undecided {
+            exit = Exit::Undecided;
         }
         done.push(summary);
         if is_interrupted() {
@@ -108,7 +124,7 @@ pub(crate) fn run(options: &Options, console: &Console) -> Result<Exit, Failure>
         }
     }
     print(&done, console)?;
-    Ok(if is_interrupted() { Exit::Interrupted } else { Exit::Fine })
+    Ok(if is_interrupted() { Exit::Interrupted } else { exit })
 }
 
 /// Reads all scenarios, or says what is wrong with all of them.
@@ -167,9 +183,20 @@ fn folders(options: &Options, loaded: &[Loaded]) -> Result<Vec<PathBuf>, Failure
 pub(super) fn simulate(
     loaded: &Loaded,
     experiment: &Experiment<'_>,
-    (replications, wanted): (u32, Option<NonZeroUsize>),
+    effort: (u32, Option<NonZeroUsize>),
     console: &Console,
 ) -> Outcomes {
+    seek(loaded, experiment, effort, None, console).0
+}
+
+/// The same, or until a goal is reached; with the outcomes comes the confidence of intervals.
+fn seek(
+    loaded: &Loaded,
+    experiment: &Experiment<'_>,
+    (replications, wanted): (u32, Option<NonZeroUsize>),
+    goal: Option<Goal>,
+    console: &Console,
+) -> (Outcomes, Confidence) {
     let scenario = &loaded.scenario;
     panic::note(InHand {
         scenario: loaded.name().to_owned(),
@@ -189,10 +216,22 @@ pub(super) fn simulate(
     let (clock, bar) = (Clock::start(), Bar::new(&scenario.name, total, console));
     let progress = |done: usize| bar.show(done as u64);
     let effort = Effort { replications, threads, stop: &STOP, progress: &progress };
-    let outcomes = experiment.run(&effort);
+    let (outcomes, confidence) = match goal {
+        None => (experiment.run(&effort), Confidence::DEFAULT),
+        Some(goal) => {
+            let sought = experiment.seek(&goal, &effort, &mut |look| {
+                let plans = experiment.plans.len() as u64;
+                bar.lengthen(
+                    &format!("{name}, look {}", look.number),
+                    look.replications as u64 * plans,
+                );
+            });
+            (sought.outcomes, sought.look.confidence)
+        }
+    };
     bar.clear();
     console.say(&timing(&outcomes, &clock, threads));
-    outcomes
+    (outcomes, confidence)
 }
 
 /// How fast it went.
@@ -214,7 +253,7 @@ fn timing(outcomes: &Outcomes, clock: &Clock, threads: usize) -> String {
 }
 
 /// The default number of threads: `RAYON_NUM_THREADS`, else all cores.
-fn threads() -> NonZeroUsize {
+pub(super) fn threads() -> NonZeroUsize {
     let wanted = std::env::var("RAYON_NUM_THREADS").ok().and_then(|text| text.parse().ok());
     wanted.or_else(|| available_parallelism().ok()).unwrap_or(NonZeroUsize::MIN)
 }
@@ -240,7 +279,7 @@ pub(super) fn is_interrupted() -> bool {
 }
 
 /// Columns of the terminal on stdout.
-fn width() -> u16 {
+pub(super) fn width() -> u16 {
     terminal_size::terminal_size().map_or(WIDTH, |(width, _)| width.0.clamp(WIDTH / 2, WIDEST))
 }
 

@@ -23,6 +23,7 @@ pub(crate) enum Format {
 
 /// The two streams and how much is said on them.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "four switches of the terminal")]
 pub(crate) struct Console {
     /// How results are printed.
     pub(crate) format: Format,

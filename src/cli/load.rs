@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use fleetsim::error::Diagnostic;
 use fleetsim::experiment::Experiment;
 use fleetsim::ids::MemberId;
+use fleetsim::scenario::vary::{self, Edit};
 use fleetsim::scenario::{Scenario, lints};
 use fleetsim::scheduler::{Plan, Strategy};
 use fleetsim::sim::World;
@@ -16,7 +17,7 @@ use fleetsim::sim::World;
 const MOST_ERRORS: usize = 10;
 
 /// One file named on the command line; `-` is stdin.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Source {
     /// As people named it.
     pub(crate) name: String,
@@ -68,6 +69,18 @@ impl Source {
     /// # Errors
     /// Everything that is wrong with it.
     pub(crate) fn scenario(self, seed: Option<u64>) -> Result<Loaded, Vec<Diagnostic>> {
+        self.varied(seed, &[])
+    }
+
+    /// The same, with other values in it.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it.
+    pub(crate) fn varied(
+        self,
+        seed: Option<u64>,
+        edits: &[Edit],
+    ) -> Result<Loaded, Vec<Diagnostic>> {
         let open = |name: &str| {
             let path = self.folder.join(name);
             let bytes = fs::read(&path).map_err(|why| {
@@ -77,7 +90,7 @@ impl Source {
             })?;
             String::from_utf8(bytes).map_err(|_| "it is not UTF-8 text".to_owned())
         };
-        match Scenario::read_seeded(&self.name, &self.text, &open, seed) {
+        match Scenario::read_varied(&self.name, &self.text, &open, seed, edits) {
             Ok((scenario, warnings)) => {
                 let warnings = warnings.into_iter().map(|found| self.as_named(found)).collect();
                 Ok(Loaded { scenario, warnings, source: self })
@@ -88,7 +101,9 @@ impl Source {
 
     /// Places in files that the scenario names are given as seen from the command line.
     pub(crate) fn as_named(&self, mut diagnostic: Diagnostic) -> Diagnostic {
-        if let Some(place) = diagnostic.place.as_mut().filter(|place| place.file != self.name) {
+        let known = [self.name.as_str(), vary::SOURCE];
+        let other = |place: &&mut fleetsim::error::Place| !known.contains(&place.file.as_str());
+        if let Some(place) = diagnostic.place.as_mut().filter(other) {
             place.file = self.folder.join(&place.file).display().to_string();
         }
         diagnostic

@@ -4,6 +4,38 @@ use comfy_table::{CellAlignment, ContentArrangement, presets};
 
 use super::Format;
 
+/// A table of as many columns as its data have, under headings of several lines: the first `words`
+/// are words, the others numbers. On a terminal of this many columns, long words are broken.
+pub(crate) fn wide(
+    (headings, rows): &(Vec<String>, Vec<Vec<String>>),
+    words: usize,
+    (format, width): (Format, u16),
+) -> String {
+    let markdown = format == Format::Md;
+    let mut table = comfy_table::Table::new();
+    if markdown {
+        table.load_style(presets::ASCII_MARKDOWN);
+        table.set_content_arrangement(ContentArrangement::Disabled);
+    } else {
+        table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Dynamic);
+        table.set_width(width);
+    }
+    let shown = |text: &String| {
+        if markdown { text.replace('|', "\\|").replace('\n', " ") } else { text.clone() }
+    };
+    table.set_header(headings.iter().map(shown));
+    for row in rows {
+        table.add_row(row.iter().map(shown));
+    }
+    for (index, column) in table.column_iter_mut().enumerate() {
+        column.set_padding(if markdown { (1, 1) } else { (0, 2) });
+        if index >= words {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    table.lines().map(|line| line.trim_end().to_owned() + "\n").collect()
+}
+
 /// Rows under named columns.
 #[derive(Debug, Clone)]
 pub(crate) struct Table {

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use crate::scenario::Scenario;
 use crate::sim::{Changes, DelayCause, End, Outcome};
-use crate::stats::Observation;
+use crate::stats::{Observation, Sample};
 use crate::time::Span;
 
 /// A metric of one replication.
@@ -185,6 +185,11 @@ impl Metric {
             Self::Outcome(_) => Unit::Share,
             Self::Change(metric) => metric.unit(),
         }
+    }
+
+    /// The metric's values in replication order.
+    pub fn sample(self, outcomes: &[Outcome], horizon: Span) -> Sample {
+        Sample::new(outcomes.iter().map(|outcome| self.of(outcome, horizon)).collect())
     }
 
     /// The metric's value in a replication; censored values hold the horizon.

@@ -9,6 +9,7 @@
 mod axis;
 mod bars;
 mod lanes;
+mod lines;
 mod progress;
 mod raster;
 mod rows;
@@ -17,8 +18,10 @@ mod style;
 mod svg;
 mod text;
 mod timeline;
+mod tornado;
 
 pub use bars::{BarChart, BarPart, BarRow, Measure, Tint, bars_svg};
+pub use lines::{LineAxis, LineChart, LinePoint, LineSeries, lines_svg};
 pub use progress::{ProgressChart, ProgressPoint, ProgressSeries, progress_svg};
 pub use raster::png;
 pub use scatter::{Estimate, ScatterAxis, ScatterChart, ScatterPoint, scatter_svg};
@@ -27,6 +30,7 @@ pub use timeline::{
     BarKind, GateKind, Timeline, TimelineBar, TimelineGate, TimelineGroup, TimelineMember,
     TimelineStage, timeline_svg,
 };
+pub use tornado::{TornadoBar, TornadoChart, TornadoPanel, tornado_svg};
 
 #[cfg(test)]
 mod samples;

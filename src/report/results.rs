@@ -4,11 +4,11 @@
 //! version are the same bytes (X3). Durations are seconds, to the millisecond; floats are written
 //! with Rust's shortest form that reads back as the same number.
 
-mod folder;
+pub(super) mod folder;
 mod json;
-mod pictures;
+pub(super) mod pictures;
 mod progress;
-mod tables;
+pub(super) mod tables;
 
 pub use folder::claim;
 pub use json::{manifest_json, summary_json};
@@ -60,11 +60,7 @@ impl Results<'_> {
             file("progress.csv", progress_csv(summary, &progress)),
         ];
         for (name, svg) in pictures::all(self, &progress) {
-            let png = crate::report::chart::png(&svg, pictures::SCALE).map_err(|why| {
-                Diagnostic::error("chart", format!("cannot draw `{name}.png`: {why}"))
-            })?;
-            files.push(ResultFile { name: format!("{name}.png"), bytes: png });
-            files.push(file(&format!("{name}.svg"), svg));
+            files.extend(folder::picture(&name, svg)?);
         }
         files.push(file(folder::MANIFEST, manifest_json(summary, self.target)));
         Ok(files)
@@ -81,7 +77,7 @@ impl Results<'_> {
     }
 }
 
-fn file(name: &str, text: String) -> ResultFile {
+pub(super) fn file(name: &str, text: String) -> ResultFile {
     ResultFile { name: name.to_owned(), bytes: text.into_bytes() }
 }
 

@@ -1,20 +1,14 @@
 //! An experiment in numbers: what result files, charts and the terminal say of each strategy.
 
-use crate::experiment::{Experiment, Metric, Outcomes};
+use super::best::Best;
+pub use crate::experiment::Reached;
+use crate::experiment::{Experiment, HEADLINES, MemberTimes, Metric, Outcomes};
 use crate::sim::{End, Outcome};
 use crate::stats::{
-    self, Better, Bound, Confidence, Estimate, Interval, Level, PairedDifference, Precision,
-    Sample, Statistic, proportion,
+    self, Better, Bound, Confidence, Estimate, Interval, PairedDifference, Sample, Statistic,
+    proportion,
 };
 use crate::time::Span;
-
-/// What must be precise under `--precision`, for every strategy (X6).
-pub const HEADLINES: [(Metric, Statistic); 4] = [
-    (Metric::Makespan, Statistic::Mean),
-    (Metric::Makespan, Statistic::Quantile(Level::P95)),
-    (Metric::TimeTo(90), Statistic::Quantile(Level::P50)),
-    (Metric::UpdatedMembers, Statistic::Mean),
-];
 
 /// What strategies are compared by, and which direction is better.
 pub const COMPARED: [(Metric, Better); 5] = [
@@ -46,6 +40,8 @@ pub struct Summary {
     pub strategies: Vec<StrategySummary>,
     /// Every later strategy against the first, in order, each by [`COMPARED`].
     pub differences: Vec<Difference>,
+    /// Which strategy is best, if that was asked (X7).
+    pub best: Option<Best>,
 }
 
 /// One strategy.
@@ -59,6 +55,8 @@ pub struct StrategySummary {
     pub metrics: Vec<MetricSummary>,
     /// Each of [`End::ALL`].
     pub outcomes: Vec<OutcomeShare>,
+    /// When members were done, pooled over members and replications (X8).
+    pub member_times: MemberTimes,
 }
 
 /// One metric of one strategy.
@@ -96,22 +94,9 @@ pub struct Difference {
     pub paired: PairedDifference,
 }
 
-/// How precise a headline number is.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Reached {
-    /// Index of the strategy.
-    pub strategy: usize,
-    /// The metric.
-    pub metric: Metric,
-    /// Its statistic.
-    pub statistic: Statistic,
-    /// Whether the target is met.
-    pub precision: Precision,
-}
-
 /// One metric's observations in replication order.
 pub fn sample(outcomes: &[Outcome], metric: Metric, horizon: Span) -> Sample {
-    Sample::new(outcomes.iter().map(|outcome| metric.of(outcome, horizon)).collect())
+    metric.sample(outcomes, horizon)
 }
 
 impl Summary {
@@ -142,6 +127,7 @@ impl Summary {
             deterministic: teller.deterministic,
             strategies,
             differences: teller.differences(&outcomes.by_strategy),
+            best: None,
         })
     }
 
@@ -214,8 +200,13 @@ impl Teller {
             let share = self.share(replications, outcomes.len())?;
             shares.push(OutcomeShare { end, replications, share });
         }
-        let members = outcomes.first()?.members;
-        Some(StrategySummary { name: name.to_owned(), members, metrics, outcomes: shares })
+        Some(StrategySummary {
+            name: name.to_owned(),
+            members: outcomes.first()?.members,
+            metrics,
+            outcomes: shares,
+            member_times: MemberTimes::of(outcomes),
+        })
     }
 
     fn share(&self, part: usize, n: usize) -> Option<Estimate> {
@@ -259,6 +250,7 @@ fn make_certain(estimate: &mut Estimate) {
 mod tests {
     use super::super::testing::{failing, lucky, scripted, simulate};
     use super::*;
+    use crate::stats::{Level, Precision};
 
     fn ends(estimate: &Estimate) -> (Bound, Bound, Bound) {
         let interval = estimate.interval.unwrap();

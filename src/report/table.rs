@@ -62,6 +62,12 @@ pub fn terminal(summary: &Summary, width: u16) -> String {
     for line in legend(summary) {
         text += &wrapped(&line, "  ", width);
     }
+    if let Some(best) = &summary.best {
+        text.push('\n');
+        for line in best.lines(summary) {
+            text += &wrapped(&line, "  ", width);
+        }
+    }
     let notes = notes(summary);
     if !notes.is_empty() {
         text.push('\n');
@@ -124,6 +130,9 @@ pub fn markdown(summary: &Summary) -> String {
     }
     text.push('\n');
     for line in changes(summary).chain(legend(summary)) {
+        writeln!(text, "- {}", escaped(&line, " ")).expect("strings take all");
+    }
+    for line in summary.best.iter().flat_map(|best| best.lines(summary)) {
         writeln!(text, "- {}", escaped(&line, " ")).expect("strings take all");
     }
     for note in notes(summary) {

@@ -54,6 +54,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
         &["src/report/results", "src/report/baseline.rs", "src/report/checks", "src/cli/table.rs"],
     ),
     ("ctrlc", &["src/cli"]),
+    ("hdrhistogram", &["src/experiment/histogram.rs"]),
     ("indicatif", &["src/cli"]),
     // Civil dates, at the edges: tables of dates, and axes.
     (

@@ -13,22 +13,22 @@ const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Real time, to tell people how long something took.
 #[derive(Debug)]
-pub(super) struct Clock(Instant);
+pub(in crate::cli) struct Clock(Instant);
 
 impl Clock {
     #[expect(clippy::disallowed_methods, reason = "people are told how long something took")]
-    pub(super) fn start() -> Self {
+    pub(in crate::cli) fn start() -> Self {
         Self(Instant::now())
     }
 
     /// `2.31 s`
-    pub(super) fn shown(&self) -> String {
+    pub(in crate::cli) fn shown(&self) -> String {
         format!("{:.2} s", self.0.elapsed().as_secs_f64())
     }
 
     /// How many a second, with two or three digits that count.
     #[expect(clippy::cast_precision_loss, reason = "counts of work stay below 2^53")]
-    pub(super) fn rate(&self, done: u64) -> String {
+    pub(in crate::cli) fn rate(&self, done: u64) -> String {
         let rate = done as f64 / self.0.elapsed().as_secs_f64().max(1e-9);
         match rate {
             r if r >= 1e6 => format!("{:.2} million", r / 1e6),
@@ -41,7 +41,7 @@ impl Clock {
 
 /// A bar on stderr with rate and time left.
 #[derive(Debug)]
-pub(super) struct Bar {
+pub(in crate::cli) struct Bar {
     drawn: ProgressBar,
     clock: Clock,
     shown: AtomicBool,
@@ -50,7 +50,7 @@ pub(super) struct Bar {
 impl Bar {
     /// A bar that shows itself once its work takes longer than a second; never under `--quiet` or
     /// where stderr is no terminal.
-    pub(super) fn new(name: &str, total: u64, console: &Console) -> Self {
+    pub(in crate::cli) fn new(name: &str, total: u64, console: &Console) -> Self {
         let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::hidden());
         let template = "{msg} [{bar:32}] {percent}% of {len} replications, {rate}, {eta} left";
         let style = ProgressStyle::with_template(template).expect("the template is well-formed");
@@ -67,8 +67,14 @@ impl Bar {
         }
     }
 
+    /// There is more to do than was known.
+    pub(in crate::cli) fn lengthen(&self, name: &str, total: u64) {
+        self.drawn.set_message(name.to_owned());
+        self.drawn.set_length(total);
+    }
+
     /// So many are done.
-    pub(super) fn show(&self, done: u64) {
+    pub(in crate::cli) fn show(&self, done: u64) {
         if self.clock.0.elapsed() > PATIENCE && !self.shown.swap(true, Ordering::Relaxed) {
             self.drawn.set_draw_target(ProgressDrawTarget::stderr());
         }
@@ -77,7 +83,7 @@ impl Bar {
     }
 
     /// Takes the bar away.
-    pub(super) fn clear(&self) {
+    pub(in crate::cli) fn clear(&self) {
         self.drawn.finish_and_clear();
     }
 }

@@ -237,6 +237,7 @@ pub(super) fn tradeoff(strategies: usize) -> ScatterChart {
         let hurt = [4.0, 12.0, 3.0, 140.0, 14.0, 60.0, 13.0, 6.0][index % 8];
         ScatterPoint {
             name: NAMES[index % 8].to_owned(),
+            series: index,
             x: Estimate { value: days, low: days * 0.94, high: days * 1.07 },
             y: Estimate { value: hurt, low: hurt * 0.8, high: hurt * 1.15 },
             censored: index == 2,

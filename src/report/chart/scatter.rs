@@ -19,7 +19,7 @@ pub struct ScatterChart {
     pub x: ScatterAxis,
     /// The vertical metric.
     pub y: ScatterAxis,
-    /// One point a strategy, in scenario order.
+    /// Usually one a strategy, in scenario order.
     pub points: Vec<ScatterPoint>,
     /// A last line, as on what hollow points mean; empty for none.
     pub note: String,
@@ -37,8 +37,10 @@ pub struct ScatterAxis {
 /// One strategy.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ScatterPoint {
-    /// The strategy.
+    /// The strategy, or what is written beside the point; empty for nothing.
     pub name: String,
+    /// The strategy's place in the scenario, which gives the colour.
+    pub series: usize,
     /// Its place on the horizontal axis.
     pub x: Estimate,
     /// Its place on the vertical axis.
@@ -120,8 +122,8 @@ pub fn scatter_svg(chart: &ScatterChart) -> String {
         canvas.polyline(&frontier, Stroke::dashed(AXIS, 1.5, "2 4"));
     }
     let mut taken: Vec<Rect> = Vec::new();
-    for (index, point) in chart.points.iter().enumerate() {
-        let colour = series_colour(index);
+    for point in &chart.points {
+        let colour = series_colour(point.series);
         let ((x, y), bar) = (place(point.x.value, point.y.value), Stroke::new(&colour, 1.5));
         let ((left, upper), (right, lower)) =
             (place(point.x.low, point.y.high), place(point.x.high, point.y.low));
@@ -137,15 +139,15 @@ pub fn scatter_svg(chart: &ScatterChart) -> String {
         taken.push(Rect::new(x - 2.0, upper, 4.0, lower - upper));
         taken.push(Rect::new(x - RADIUS, y - RADIUS, 2.0 * RADIUS, 2.0 * RADIUS));
     }
-    for (index, point) in chart.points.iter().enumerate() {
-        let colour = series_colour(index);
+    for point in &chart.points {
+        let colour = series_colour(point.series);
         let fill = if point.censored { BACKGROUND } else { &colour };
         let at = place(point.x.value, point.y.value);
         canvas.circle(at, RADIUS + 1.0, fill, Stroke::new(BACKGROUND, 2.0));
         let rim = RADIUS - if point.censored { 1.0 } else { 0.0 };
         canvas.circle(at, rim, fill, Stroke::new(&colour, if point.censored { 2.2 } else { 0.0 }));
     }
-    for point in &chart.points {
+    for point in chart.points.iter().filter(|point| !point.name.is_empty()) {
         let at = place(point.x.value, point.y.value);
         let room = Rect::new(plot.x + 2.0, plot.y - 10.0, WIDTH - plot.x - 12.0, plot.height + 8.0);
         name(&mut canvas, &point.name, at, room, &mut taken);

@@ -167,6 +167,15 @@ impl Canvas {
         let _ = writeln!(self.body, r#"<polygon points="{}" fill="{fill}"/>"#, list(points));
     }
 
+    /// A closed polygon through which one sees what lies behind.
+    pub(super) fn veil(&mut self, points: &[(f64, f64)], fill: &str, opacity: f64) {
+        let (points, opacity) = (list(points), number(opacity));
+        let _ = writeln!(
+            self.body,
+            r#"<polygon points="{points}" fill="{fill}" fill-opacity="{opacity}"/>"#
+        );
+    }
+
     /// An open line through points.
     pub(super) fn polyline(&mut self, points: &[(f64, f64)], stroke: Stroke<'_>) {
         let (points, stroke) = (list(points), stroke.attributes());

@@ -7,14 +7,26 @@ use std::path::Path;
 use serde::Deserialize;
 
 use super::ResultFile;
+use super::pictures::SCALE;
 use crate::error::Diagnostic;
 use crate::scenario::Scenario;
 
-/// The file that says whose results these are. It is written last: a folder with it is complete.
-pub(super) const MANIFEST: &str = "manifest.json";
+/// A drawing as two files, SVG and PNG.
+///
+/// # Errors
+/// If it cannot be drawn as PNG.
+pub(in crate::report) fn picture(name: &str, svg: String) -> Result<[ResultFile; 2], Diagnostic> {
+    let png = crate::report::chart::png(&svg, SCALE)
+        .map_err(|why| Diagnostic::error("chart", format!("cannot draw `{name}.png`: {why}")))?;
+    let file = |end: &str, bytes| ResultFile { name: format!("{name}.{end}"), bytes };
+    Ok([file("png", png), file("svg", svg.into_bytes())])
+}
 
-/// All other names that results have; the timelines beside them carry the names of strategies.
-const NAMES: [&str; 13] = [
+/// The file that says whose results these are. It is written last: a folder with it is complete.
+pub(in crate::report) const MANIFEST: &str = "manifest.json";
+
+/// All other names that results have; beside them are timelines by strategy and sweeps by number.
+const NAMES: [&str; 20] = [
     "summary.json",
     "summary.csv",
     "runs.csv",
@@ -28,6 +40,13 @@ const NAMES: [&str; 13] = [
     "delays.svg",
     "delays.png",
     "report.html",
+    "sweep.csv",
+    "front.csv",
+    "front.svg",
+    "front.png",
+    "sensitivity.csv",
+    "sensitivity.svg",
+    "sensitivity.png",
 ];
 
 /// What tells results apart.
@@ -85,7 +104,7 @@ const CODE: &str = "results";
 
 /// Writes the files of `dir`, each beside its place and then renamed, and removes what earlier
 /// results left over. Files that are no results stay.
-pub(super) fn write(dir: &Path, files: &[ResultFile]) -> Result<(), Diagnostic> {
+pub(in crate::report) fn write(dir: &Path, files: &[ResultFile]) -> Result<(), Diagnostic> {
     fs::create_dir_all(dir).map_err(|why| cannot("make", dir, &why))?;
     for file in files {
         let part = dir.join(part(&file.name));
@@ -120,7 +139,8 @@ fn is_in_the_making(name: &str) -> bool {
 /// Whether a name is one that results have, the manifest aside.
 fn is_result(name: &str) -> bool {
     let picture = Path::new(name).extension().is_some_and(|end| end == "svg" || end == "png");
-    NAMES.contains(&name) || name.starts_with("timeline-") && picture
+    let one_of_several = ["timeline-", "sweep-"].iter().any(|start| name.starts_with(start));
+    NAMES.contains(&name) || one_of_several && picture
 }
 
 /// The names in a folder, in order.

@@ -3,9 +3,13 @@
 use serde::{Serialize, Serializer};
 
 use super::tables::{can_be_censored, number};
-use crate::experiment::Unit;
+use crate::experiment::{MemberTimes, Unit};
+use crate::report::best::{Best, PROCEDURE};
 use crate::report::summary::{Difference, MetricSummary, Reached, StrategySummary, Summary};
-use crate::stats::{Bound, Caveat, Estimate, Exemption, Precision};
+use crate::stats::{Bound, Caveat, Estimate, Exemption, Level, Precision};
+
+/// The quantiles of pooled members.
+const MEMBER_LEVELS: [Level; 4] = [Level::P5, Level::P50, Level::P95, Level::P99];
 
 /// `manifest.json`: what the results are of, and how precise they are.
 pub fn manifest_json(summary: &Summary, target: Option<f64>) -> String {
@@ -21,6 +25,7 @@ pub fn manifest_json(summary: &Summary, target: Option<f64>) -> String {
         replications: summary.replications,
         precision: ManifestPrecision {
             target,
+            method: target.map(|_| METHOD),
             met: target.map(|_| met),
             reached: reached.iter().map(|reached| headline(&strategies, reached)).collect(),
         },
@@ -39,10 +44,16 @@ struct Manifest<'a> {
     precision: ManifestPrecision<'a>,
 }
 
+/// How replications are added until a target is met ([`crate::stats::looks`]).
+const METHOD: &str = "alpha spending over geometrically growing looks (Lan and DeMets 1983; Mnih, \
+                      Szepesvari and Audibert 2008)";
+
 /// How precise the headline numbers are: the larger side of each interval over the value.
 #[derive(Serialize)]
 struct ManifestPrecision<'a> {
     target: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    method: Option<&'static str>,
     met: Option<bool>,
     reached: Vec<Headline<'a>>,
 }
@@ -91,6 +102,7 @@ pub fn summary_json(summary: &Summary) -> String {
         deterministic: summary.deterministic,
         strategies: summary.strategies.iter().map(strategy).collect(),
         differences: summary.differences.iter().map(|d| difference(summary, d)).collect(),
+        best: summary.best.as_ref().map(|best| Selected::of(summary, best)),
         notes: crate::report::table::notes(summary).iter().map(Note::of).collect(),
     })
 }
@@ -107,15 +119,60 @@ struct Whole<'a> {
     deterministic: bool,
     strategies: Vec<One<'a>>,
     differences: Vec<Paired<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    best: Option<Selected<'a>>,
     notes: Vec<Note>,
 }
 
+/// Which strategy is best (X7); `strategy` is null while nobody can tell.
 #[derive(Serialize)]
+struct Selected<'a> {
+    metric: String,
+    indifference: f64,
+    confidence: f64,
+    procedure: &'static str,
+    strategy: Option<&'a str>,
+    replications: Option<usize>,
+    suffices: Option<usize>,
+    verdict: String,
+}
+
+impl<'a> Selected<'a> {
+    fn of(summary: &'a Summary, best: &Best) -> Self {
+        Self {
+            metric: best.metric.to_string(),
+            indifference: best.indifference,
+            confidence: (best.confidence.level() * 1e9).round() / 1e9,
+            procedure: PROCEDURE,
+            strategy: best.strategy().map(|index| summary.strategies[index].name.as_str()),
+            replications: best.decided_with(),
+            suffices: best.suffices(),
+            verdict: best.verdict(summary),
+        }
+    }
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
 struct One<'a> {
     strategy: &'a str,
     members: u32,
     outcomes: Ordered<Share>,
     metrics: Ordered<Measured>,
+    /// When members were done, pooled over members and replications (X8).
+    member_times: Members,
+}
+
+/// Pooled times of members, in seconds; quantiles to three significant digits.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Members {
+    done: u64,
+    not_done: u64,
+    mean: Option<f64>,
+    min: Option<f64>,
+    max: Option<f64>,
+    quantiles: Ordered<Number>,
 }
 
 #[derive(Serialize)]
@@ -206,6 +263,24 @@ fn strategy(strategy: &StrategySummary) -> One<'_> {
         members: strategy.members,
         outcomes: Ordered(outcomes.collect()),
         metrics: Ordered(metrics.collect()),
+        member_times: members(&strategy.member_times),
+    }
+}
+
+fn members(times: &MemberTimes) -> Members {
+    let pooled = &times.done;
+    let seconds = |millis: f64| number(millis / 1_000.0, Unit::Seconds);
+    let quantile = |level: &Level| {
+        let value = times.quantile(*level).map(seconds);
+        (level.to_string(), Number(value.map_or(Bound::BeyondHorizon, Bound::Value)))
+    };
+    Members {
+        done: pooled.count(),
+        not_done: times.not_done,
+        mean: pooled.mean().map(seconds),
+        min: pooled.min().map(seconds),
+        max: pooled.max().map(seconds),
+        quantiles: Ordered(MEMBER_LEVELS.iter().map(quantile).collect()),
     }
 }
 

@@ -14,7 +14,7 @@ use crate::sim::{DelayCause, End, Outcome, Simulation};
 use crate::stats::{Bound, Level, Statistic};
 
 /// Pixels of a PNG for each of the drawing's own.
-pub(super) const SCALE: f32 = 2.0;
+pub(in crate::report) const SCALE: f32 = 2.0;
 
 /// Name and SVG of each chart.
 pub(super) fn all(results: &Results<'_>, progress: &Progress) -> Vec<(String, String)> {
@@ -93,7 +93,7 @@ fn share(part: usize, whole: usize) -> String {
 }
 
 /// Replications of a strategy that have no makespan.
-fn cut_off(strategy: &StrategySummary) -> usize {
+pub(in crate::report) fn cut_off(strategy: &StrategySummary) -> usize {
     strategy.metric(Metric::Makespan).map_or(0, |makespan| makespan.numbers.censored)
 }
 
@@ -151,8 +151,10 @@ fn tradeoff_chart(summary: &Summary) -> ScatterChart {
     let points: Vec<ScatterPoint> = summary
         .strategies
         .iter()
-        .map(|strategy| ScatterPoint {
+        .enumerate()
+        .map(|(series, strategy)| ScatterPoint {
             name: strategy.name.clone(),
+            series,
             x: mean_of(strategy, Metric::Makespan),
             y: mean_of(strategy, Metric::FailedMembers),
             censored: cut_off(strategy) > 0,
@@ -179,7 +181,7 @@ fn tradeoff_chart(summary: &Summary) -> ScatterChart {
 }
 
 /// A mean with the ends of its interval, or itself where there are none.
-fn mean_of(strategy: &StrategySummary, metric: Metric) -> chart::Estimate {
+pub(in crate::report) fn mean_of(strategy: &StrategySummary, metric: Metric) -> chart::Estimate {
     let value = strategy.mean(metric);
     let interval = strategy.estimate(metric, Statistic::Mean).and_then(|mean| mean.interval);
     let end = |bound: Option<Bound>| bound.and_then(Bound::value).unwrap_or(value);

@@ -114,7 +114,7 @@ pub(in crate::report) fn number(value: f64, unit: Unit) -> f64 {
 }
 
 /// Value and both ends of the interval.
-fn cells(estimate: &Estimate, unit: Unit) -> [String; 3] {
+pub(in crate::report) fn cells(estimate: &Estimate, unit: Unit) -> [String; 3] {
     let cell = |bound: Bound| match bound {
         Bound::Value(value) => number(value, unit).to_string(),
         Bound::BeyondHorizon => ">horizon".to_owned(),
@@ -126,20 +126,20 @@ fn cells(estimate: &Estimate, unit: Unit) -> [String; 3] {
 }
 
 /// A CSV file in the making.
-struct Table(csv::Writer<Vec<u8>>);
+pub(in crate::report) struct Table(csv::Writer<Vec<u8>>);
 
 impl Table {
-    fn new(header: &[&str]) -> Self {
+    pub(in crate::report) fn new(header: &[&str]) -> Self {
         let mut table = Self(csv::Writer::from_writer(Vec::new()));
         table.row(header.iter().map(ToString::to_string));
         table
     }
 
-    fn row(&mut self, cells: impl IntoIterator<Item = String>) {
+    pub(in crate::report) fn row(&mut self, cells: impl IntoIterator<Item = String>) {
         self.0.write_record(cells).expect("rows have the header's length and memory takes them");
     }
 
-    fn finish(self) -> String {
+    pub(in crate::report) fn finish(self) -> String {
         let bytes = self.0.into_inner().expect("memory takes everything");
         String::from_utf8(bytes).expect("all cells are text")
     }

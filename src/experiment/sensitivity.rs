@@ -1,0 +1,249 @@
+//! Which assumptions move the answer most: one at a time, each a third and three times of what it
+//! is, all on the same luck.
+//!
+//! One-at-a-time analysis (Saltelli and others 2008, "Global sensitivity analysis", section 1.2.6)
+//! says how much an answer hangs on one number while all others are as assumed; it does not see
+//! what two of them do together. Changes of means are paired by replication (X4), those of
+//! quantiles by sections of replications.
+
+use super::{Metric, Outcomes};
+use crate::scenario::Scenario;
+use crate::sim::model::DurationModel;
+use crate::stats::{
+    Better, Bound, Caveat, Confidence, Interval, Level, PairedDifference, Sample, Statistic,
+    quantile_difference,
+};
+use crate::time::Span;
+
+/// What inputs are multiplied by.
+pub const FACTORS: [f64; 2] = [1.0 / 3.0, 3.0];
+
+/// An assumption.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Input {
+    /// `world.durations.update`: all of it, so its median and its mean.
+    UpdateDuration,
+    /// `world.durations.update.lognormal.sigma`.
+    UpdateSigma,
+    /// `world.failures.probability`, at most 1.
+    FailureProbability,
+    /// `world.failures.transient`, at most 1.
+    FailureTransient,
+    /// `world.people.approvers.delay`.
+    ApprovalDelay,
+    /// `world.people.restart.after`.
+    RestartDelay,
+    /// `update.pollInterval`.
+    PollInterval,
+}
+
+impl Input {
+    /// All of them.
+    pub const ALL: [Self; 7] = [
+        Self::UpdateDuration,
+        Self::UpdateSigma,
+        Self::FailureProbability,
+        Self::FailureTransient,
+        Self::ApprovalDelay,
+        Self::RestartDelay,
+        Self::PollInterval,
+    ];
+
+    /// Its key in the scenario.
+    pub const fn key(self) -> &'static str {
+        match self {
+            Self::UpdateDuration => "world.durations.update",
+            Self::UpdateSigma => "world.durations.update.lognormal.sigma",
+            Self::FailureProbability => "world.failures.probability",
+            Self::FailureTransient => "world.failures.transient",
+            Self::ApprovalDelay => "world.people.approvers.delay",
+            Self::RestartDelay => "world.people.restart.after",
+            Self::PollInterval => "update.pollInterval",
+        }
+    }
+
+    /// The scenario with this input multiplied; `None` where it has no such input, nothing draws
+    /// from it, or it stays what it is.
+    pub fn multiplied(self, scenario: &Scenario, factor: f64) -> Option<Scenario> {
+        let mut varied = scenario.clone();
+        let world = &mut varied.world;
+        let scripted = scenario.script.updates.is_some();
+        let DurationModel::Cluster(update) = &mut world.durations;
+        match self {
+            Self::UpdateDuration if !scripted => *update = update.scaled(factor)?,
+            Self::UpdateSigma if !scripted => *update = update.spread(factor)?,
+            Self::UpdateDuration | Self::UpdateSigma => return None,
+            Self::FailureProbability => {
+                let failures = world.failures.as_mut()?;
+                failures.probability = (failures.probability * factor).min(1.0);
+            }
+            Self::FailureTransient => {
+                let failures = world.failures.as_mut()?;
+                failures.transient = (failures.transient * factor).min(1.0);
+            }
+            Self::ApprovalDelay => {
+                let people = world.approvers.as_mut()?;
+                people.delay = people.delay.scaled(factor)?;
+            }
+            Self::RestartDelay => {
+                let people = world.restarter.as_mut()?;
+                people.after = people.after.scaled(factor)?;
+            }
+            Self::PollInterval => {
+                let seconds = varied.update.poll_interval.as_secs_f64() * factor;
+                #[expect(clippy::cast_possible_truncation, reason = "a few hundred years at most")]
+                let seconds = seconds.round() as i64;
+                varied.update.poll_interval = Span::from_secs(seconds);
+            }
+        }
+        let same = varied.world == scenario.world && varied.update == scenario.update;
+        (!same).then_some(varied)
+    }
+}
+
+/// A scenario in which one input is another.
+#[derive(Debug, Clone)]
+pub struct Trial {
+    /// Which.
+    pub input: Input,
+    /// What it was multiplied by; capped inputs by less.
+    pub factor: f64,
+    /// The scenario.
+    pub scenario: Scenario,
+}
+
+/// Every input of a scenario, smaller and larger.
+pub fn trials(scenario: &Scenario) -> Vec<Trial> {
+    let mut trials = Vec::new();
+    for input in Input::ALL {
+        for factor in FACTORS {
+            let varied = input.multiplied(scenario, factor);
+            trials.extend(varied.map(|scenario| Trial { input, factor, scenario }));
+        }
+    }
+    trials
+}
+
+/// How a number of a strategy changed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Change {
+    /// Index of the strategy.
+    pub strategy: usize,
+    /// The mean or the p95 of the makespan.
+    pub statistic: Statistic,
+    /// The number as it was and as it is; `None` beyond the horizon.
+    pub values: [Option<f64>; 2],
+    /// The difference in seconds; `None` where a number lies beyond the horizon.
+    pub change: Option<f64>,
+    /// Where the true difference lies; `None` where the sample is too small to say.
+    pub interval: Option<Interval>,
+    /// Whether cut-off runs count as the horizon (X5).
+    pub restricted: bool,
+}
+
+/// The changes of the makespan's mean and p95, strategy by strategy.
+///
+/// # Panics
+/// If the two do not have the same strategies and replications, or there are none.
+pub fn changes(
+    [base, trial]: [&Outcomes; 2],
+    horizon: Span,
+    (confidence, deterministic): (Confidence, bool),
+) -> Vec<Change> {
+    let mut changes = Vec::new();
+    for (strategy, pair) in base.by_strategy.iter().zip(&trial.by_strategy).enumerate() {
+        let before = Metric::Makespan.sample(pair.0, horizon);
+        let after = Metric::Makespan.sample(pair.1, horizon);
+        let mut both = [
+            mean_change(&before, &after, confidence),
+            quantile_change(&before, &after, Level::P95, confidence),
+        ];
+        for change in &mut both {
+            change.strategy = strategy;
+            if deterministic {
+                change.interval = change.change.map(|value| Interval::of(value, value));
+            }
+        }
+        changes.extend(both);
+    }
+    changes
+}
+
+fn mean_change(before: &Sample, after: &Sample, confidence: Confidence) -> Change {
+    let paired = PairedDifference::of(after, before, Better::Smaller, confidence);
+    let paired = paired.expect("there are replications");
+    let mean = |sample: &Sample| {
+        Statistic::Mean.of(sample, confidence).and_then(|estimate| estimate.value.value())
+    };
+    let caveats = &paired.mean.caveats;
+    Change {
+        strategy: 0,
+        statistic: Statistic::Mean,
+        values: [mean(before), mean(after)],
+        change: paired.mean.value.value(),
+        interval: paired.mean.interval,
+        restricted: caveats.iter().any(|c| matches!(c, Caveat::RestrictedDifference { .. })),
+    }
+}
+
+fn quantile_change(before: &Sample, after: &Sample, level: Level, sure: Confidence) -> Change {
+    let found = quantile_difference(after, before, level, sure);
+    Change {
+        strategy: 0,
+        statistic: Statistic::Quantile(level),
+        values: [before, after].map(|sample| {
+            let quantile = Statistic::Quantile(level).of(sample, sure);
+            quantile.and_then(|estimate| estimate.value.value())
+        }),
+        change: found.as_ref().and_then(|difference| difference.value.value()),
+        interval: found.and_then(|difference| difference.interval),
+        restricted: false,
+    }
+}
+
+/// That the order of two strategies by mean makespan is another one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Overtaking {
+    /// Now the faster one.
+    pub faster: usize,
+    /// Formerly the faster one.
+    pub slower: usize,
+    /// Whether both orders are beyond doubt: neither interval of the paired difference includes 0.
+    pub clear: bool,
+}
+
+/// Which strategies change order by mean makespan.
+///
+/// # Panics
+/// As [`changes`].
+pub fn overtakings(
+    outcomes: [&Outcomes; 2],
+    horizon: Span,
+    (confidence, deterministic): (Confidence, bool),
+) -> Vec<Overtaking> {
+    let [before, after] = outcomes.map(|outcomes| {
+        let samples = outcomes.by_strategy.iter().map(|of| Metric::Makespan.sample(of, horizon));
+        samples.collect::<Vec<_>>()
+    });
+    let difference = |samples: &[Sample], a: usize, b: usize| {
+        let paired = PairedDifference::of(&samples[a], &samples[b], Better::Smaller, confidence);
+        let mean = paired.expect("there are replications").mean;
+        let sure = mean.interval.is_some_and(|interval| !interval.contains(0.0));
+        let Bound::Value(value) = mean.value else { unreachable!("means are numbers") };
+        (value, sure || deterministic)
+    };
+    let mut found = Vec::new();
+    for a in 0..before.len() {
+        for b in a + 1..before.len() {
+            let (was, surely) = difference(&before, a, b);
+            let (is, still) = difference(&after, a, b);
+            let clear = surely && still;
+            if was < 0.0 && is > 0.0 {
+                found.push(Overtaking { faster: b, slower: a, clear });
+            } else if was > 0.0 && is < 0.0 {
+                found.push(Overtaking { faster: a, slower: b, clear });
+            }
+        }
+    }
+    found
+}
