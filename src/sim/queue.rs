@@ -101,7 +101,6 @@ impl Queue {
 
     /// The next instant, and whether what happens then is an ending or other news.
     #[inline]
-    #[expect(clippy::cast_possible_truncation, reason = "the kind is four bits")]
     pub(super) fn peek(&self) -> Option<(Timestamp, bool)> {
         let Reverse(entry) = self.heap.peek()?;
         let millis = i64::try_from(entry >> 80).expect("48 bits fit");
