@@ -28,7 +28,7 @@ pub fn timeline(
         subtitle,
         start: telling.start,
         end: telling.since(telling.end),
-        state: state(scheduler.run().state),
+        state: scheduler.run().state,
         stages: stages.collect(),
     }
 }
@@ -37,12 +37,10 @@ pub fn timeline(
 /// else `end`.
 pub fn last_instant(scheduler: &Scheduler<'_>, records: &[Record], end: Timestamp) -> Timestamp {
     match scheduler.run().state {
-        scheduler::State::Completed | scheduler::State::Skipped => {
+        State::Completed | State::Skipped => {
             scheduler.run().times.completed.unwrap_or(end).min(end)
         }
-        scheduler::State::Failed | scheduler::State::Stopped => {
-            records.last().map_or(end, |record| record.time)
-        }
+        State::Failed | State::Stopped => records.last().map_or(end, |record| record.time),
         _ => end,
     }
 }
@@ -127,7 +125,7 @@ impl<'a> Telling<'a> {
             name: stage.name.clone(),
             begin: life.begin.map(|at| self.since(at)),
             end: life.end.map(|at| self.since(at)),
-            state: state(self.scheduler.stage(id).state),
+            state: self.scheduler.stage(id).state,
             wait: wait.map(|(from, to)| (self.since(from), self.since(to))),
             gates: gates.filter_map(|gate| self.gate(GateId(gate))).collect(),
             groups: stage.groups.clone().map(|group| self.group(GroupId(group))).collect(),
@@ -141,7 +139,7 @@ impl<'a> Telling<'a> {
             name: group.name.clone(),
             begin: life.begin.map(|at| self.since(at)),
             end: life.end.map(|at| self.since(at)),
-            state: state(self.scheduler.group(id).state),
+            state: self.scheduler.group(id).state,
             gates: gates.filter_map(|gate| self.gate(GateId(gate))).collect(),
             members: group.members.iter().map(|member| self.member(*member)).collect(),
         }
@@ -150,7 +148,7 @@ impl<'a> Telling<'a> {
     /// A gate that was reached and was not skipped at once.
     fn gate(&self, id: GateId) -> Option<TimelineGate> {
         let (gate, life) = (&self.scheduler.plan().gates[id], self.gates[id]);
-        let skipped = self.scheduler.gate(id).state == scheduler::State::Skipped;
+        let skipped = self.scheduler.gate(id).state == State::Skipped;
         let pending = life.begin.filter(|begin| !skipped || life.end != Some(*begin))?;
         let (kind, what) = match gate.kind {
             scheduler::GateKind::Approval => (GateKind::Approval, "approval"),
@@ -171,15 +169,15 @@ impl<'a> Telling<'a> {
             let next = records.get(index + 1);
             let (from, to) = (record.time, next.map_or(self.end, |next| next.time));
             match record.to {
-                scheduler::State::Running => {
+                State::Running => {
                     let kind = match next.map(|next| next.to) {
-                        Some(scheduler::State::Completed) => BarKind::Updated,
+                        Some(State::Completed) => BarKind::Updated,
                         Some(_) => BarKind::Failed,
                         None => BarKind::Unfinished,
                     };
                     bars.push(TimelineBar { from: self.since(from), to: self.since(to), kind });
                 }
-                scheduler::State::Pending => {
+                State::Pending => {
                     self.waiting(id, record.reason, Stretch { from, to }, &mut pending);
                 }
                 _ => {}
@@ -190,7 +188,7 @@ impl<'a> Telling<'a> {
             bars,
             pending,
             windows: self.windows(id),
-            state: state(self.scheduler.member(id).state),
+            state: self.scheduler.member(id).state,
         }
     }
 
@@ -275,13 +273,13 @@ fn halts(records: &[Record], end: Timestamp) -> Vec<(Stretch, Cause)> {
     let mut since: Option<(Timestamp, Cause)> = None;
     for record in records {
         match (record.node, record.to) {
-            (Node::Run | Node::Stage(_), scheduler::State::Failed) => {
+            (Node::Run | Node::Stage(_), State::Failed) => {
                 since = Some((since.map_or(record.time, |(from, _)| from), Cause::Failed));
             }
-            (Node::Run, scheduler::State::Stopping | scheduler::State::Stopped) => {
+            (Node::Run, State::Stopping | State::Stopped) => {
                 since = since.or(Some((record.time, Cause::Stopped)));
             }
-            (Node::Run, scheduler::State::Running) => {
+            (Node::Run, State::Running) => {
                 let halt = since.take();
                 halts.extend(halt.map(|(from, cause)| (Stretch { from, to: record.time }, cause)));
             }
@@ -290,19 +288,6 @@ fn halts(records: &[Record], end: Timestamp) -> Vec<(Stretch, Cause)> {
     }
     halts.extend(since.map(|(from, cause)| (Stretch { from, to: end }, cause)));
     halts
-}
-
-const fn state(state: scheduler::State) -> State {
-    match state {
-        scheduler::State::NotStarted => State::NotStarted,
-        scheduler::State::Pending => State::Pending,
-        scheduler::State::Running => State::Running,
-        scheduler::State::Stopping => State::Stopping,
-        scheduler::State::Stopped => State::Stopped,
-        scheduler::State::Skipped => State::Skipped,
-        scheduler::State::Failed => State::Failed,
-        scheduler::State::Completed => State::Completed,
-    }
 }
 
 #[cfg(test)]

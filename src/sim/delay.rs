@@ -13,18 +13,28 @@ use crate::time::{Span, Timestamp};
 
 /// What an instant of the makespan is charged to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-#[expect(missing_docs, reason = "the causes name themselves")]
 pub enum DelayCause {
+    /// A member is updated.
     Updating,
+    /// The maintenance window is closed.
     Window,
+    /// The node image has not reached the region.
     Image,
+    /// The Kubernetes version has not reached the region.
     Version,
+    /// An approval or a scheduled start is awaited.
     Gate,
+    /// Only the after-stage wait is left.
     Wait,
+    /// Waiting for a slot.
     Concurrency,
+    /// Everything is there, but not noticed yet.
     Poll,
+    /// Another run or change is at work on the member.
     Busy,
+    /// The run stopped because of failures, until somebody restarts it.
     Failed,
+    /// Stopped by a user.
     Stopped,
 }
 

@@ -3,6 +3,8 @@
 use super::axis::whole;
 use super::svg::{Anchor, Canvas, Rect, Stroke, Text};
 use super::text::{Weight, shorten, width};
+pub use crate::scheduler::State;
+pub use crate::sim::DelayCause as Cause;
 
 /// Width of every chart in pixels.
 pub(super) const WIDTH: f64 = 1_200.0;
@@ -73,49 +75,7 @@ pub(super) fn faded(colour: &str, share: f64) -> String {
     format!("#{:02X}{:02X}{:02X}", part(1), part(3), part(5))
 }
 
-/// Why time passes: the delay causes of the metrics, in the order in which they are charged.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Cause {
-    /// A member is updated.
-    Updating,
-    /// The run stopped because of failures, until somebody restarts it.
-    Failed,
-    /// Stopped by a user.
-    Stopped,
-    /// Another run or change is at work on the member.
-    Busy,
-    /// An approval or a scheduled start is awaited.
-    Gate,
-    /// Only the after-stage wait is left.
-    Wait,
-    /// The maintenance window is closed.
-    Window,
-    /// The node image has not reached the region.
-    Image,
-    /// The Kubernetes version has not reached the region.
-    Version,
-    /// Everything is there, but not noticed yet.
-    Poll,
-    /// Waiting for a slot.
-    Concurrency,
-}
-
 impl Cause {
-    /// Every cause, in the order in which charts stack them.
-    pub const ALL: [Self; 11] = [
-        Self::Updating,
-        Self::Window,
-        Self::Image,
-        Self::Version,
-        Self::Gate,
-        Self::Wait,
-        Self::Concurrency,
-        Self::Poll,
-        Self::Busy,
-        Self::Failed,
-        Self::Stopped,
-    ];
-
     /// What a legend calls it.
     pub const fn label(self) -> &'static str {
         match self {
@@ -148,27 +108,6 @@ impl Cause {
             Self::Concurrency => "#6B7884",
         }
     }
-}
-
-/// How far a run, a stage, a group or a member has come.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum State {
-    /// Not begun.
-    NotStarted,
-    /// Waiting for something.
-    Pending,
-    /// At work.
-    Running,
-    /// Lets started work end.
-    Stopping,
-    /// Stopped by a user.
-    Stopped,
-    /// Left out, or already at the target.
-    Skipped,
-    /// Ended without success.
-    Failed,
-    /// Ended well.
-    Completed,
 }
 
 impl State {

@@ -4,7 +4,7 @@ use super::Results;
 use super::progress::Progress;
 use crate::experiment::{History, Metric};
 use crate::report::chart::{
-    self, BarChart, BarPart, BarRow, Cause, Measure, ProgressChart, ProgressPoint, ProgressSeries,
+    self, BarChart, BarPart, BarRow, Measure, ProgressChart, ProgressPoint, ProgressSeries,
     ScatterAxis, ScatterChart, ScatterPoint, Tint,
 };
 use crate::report::human;
@@ -123,27 +123,10 @@ fn delays_chart(summary: &Summary) -> BarChart {
         measure: Measure::Duration,
         axis: "mean makespan".to_owned(),
         parts: DelayCause::ALL
-            .map(cause)
             .map(|cause| BarPart { name: cause.label().to_owned(), tint: Tint::Cause(cause) })
             .to_vec(),
         rows,
         note,
-    }
-}
-
-const fn cause(cause: DelayCause) -> Cause {
-    match cause {
-        DelayCause::Updating => Cause::Updating,
-        DelayCause::Window => Cause::Window,
-        DelayCause::Image => Cause::Image,
-        DelayCause::Version => Cause::Version,
-        DelayCause::Gate => Cause::Gate,
-        DelayCause::Wait => Cause::Wait,
-        DelayCause::Concurrency => Cause::Concurrency,
-        DelayCause::Poll => Cause::Poll,
-        DelayCause::Busy => Cause::Busy,
-        DelayCause::Failed => Cause::Failed,
-        DelayCause::Stopped => Cause::Stopped,
     }
 }
 
