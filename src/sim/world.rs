@@ -450,6 +450,7 @@ impl Truth {
                 .update
                 .upgrade
                 .kubernetes_version()
+                .filter(|_| world.setting.script.releases.is_some())
                 .map(|version| arrives(Released::Kubernetes(version))),
         }
     }

@@ -15,6 +15,7 @@ mod garble;
 mod inputs;
 mod lints;
 mod precision;
+mod kubernetes;
 mod product;
 mod reading;
 mod reference;

@@ -117,7 +117,11 @@ impl Targets<'_> {
         if now > Some(target) {
             return Some(shown.becomes(format!("{SKIPPED}: {target} is older")));
         }
-        let arrives = self.arrival(Released::Kubernetes(target), member.region);
+        // Without scripted releases a Kubernetes version is everywhere from the start.
+        let arrives = match self.scenario.script.releases {
+            Some(_) => self.arrival(Released::Kubernetes(target), member.region),
+            None => Some(self.scenario.start),
+        };
         Some(self.fixed(shown, target.to_string(), arrives, true, member.region))
     }
 
