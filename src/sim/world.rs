@@ -1,4 +1,4 @@
-//! The world: what is fixed for all replications ([`World`]) and what is true in one ([`Truth`]).
+//! The world: what is fixed for all replications ([`World`]) and what is true in one (`Truth`).
 
 use std::collections::BTreeMap;
 use std::fmt;
