@@ -23,7 +23,8 @@ script:
 
 #[test]
 fn a_target_that_nobody_releases_by_script_is_there_and_never_waited_for() {
-    let (scenario, _) = Scenario::read("minor.yaml", SCENARIO, &|name| Err(name.to_owned())).unwrap();
+    let (scenario, _) =
+        Scenario::read("minor.yaml", SCENARIO, &|name| Err(name.to_owned())).unwrap();
     let experiment = Experiment::new(&scenario, &scenario.strategies).unwrap();
     let mut simulation = Simulation::new(&experiment.world, &experiment.plans[0]).checked();
     let mut history = History::default();
