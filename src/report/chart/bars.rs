@@ -34,7 +34,11 @@ impl Measure {
                 }
                 ticks
             }
-            Self::Count => ticks(1.0).map(|at| Tick { at, label: plain(at) }).collect(),
+            Self::Count => {
+                // Means of counts can lie close together between two whole numbers.
+                let finest = if high - low < 3.0 { 0.1 } else { 1.0 };
+                ticks(finest).map(|at| Tick { at, label: plain(at) }).collect()
+            }
             Self::Share => ticks(0.01)
                 .filter(|&at| at < 1.000_001)
                 .map(|at| Tick { at, label: percent(at) })
