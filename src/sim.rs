@@ -190,7 +190,7 @@ impl<'p> Simulation<'p> {
         if let Happening::UpdateEnds(member, _) = happening {
             self.changes.freed(now, member, &mut self.queue);
         }
-        while let Some(notice) = self.notices.pop() {
+        for notice in self.notices.drain(..) {
             self.truth.react(self.world, now, notice, &mut self.queue);
         }
     }

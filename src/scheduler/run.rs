@@ -147,6 +147,57 @@ pub struct WaitStatus {
     pub(super) ends: Timestamp,
 }
 
+/// What everything is before the run starts.
+const RUN_AT_FIRST: RunStatus = RunStatus {
+    state: State::NotStarted,
+    times: NO_TIMES,
+    failure_count: 0,
+    in_flight: 0,
+    current: 0,
+    halt: None,
+    pending_members: 0,
+};
+const STAGE_AT_FIRST: StageStatus = StageStatus {
+    state: State::NotStarted,
+    times: NO_TIMES,
+    error: None,
+    failure_count: 0,
+    in_flight: 0,
+    phase: Phase::NotReached,
+    failures: 0,
+    failed: false,
+    skipped: false,
+    reopened: false,
+    turn: 0,
+};
+const GROUP_AT_FIRST: GroupStatus = GroupStatus {
+    state: State::NotStarted,
+    times: NO_TIMES,
+    error: None,
+    failure_count: 0,
+    in_flight: 0,
+    phase: Phase::NotReached,
+    failures: 0,
+    failed: false,
+    skipped: false,
+    reopened: false,
+    look_now: false,
+    open_members: 0,
+    pending_members: 0,
+    skipped_members: 0,
+};
+const MEMBER_AT_FIRST: MemberStatus = MemberStatus {
+    state: State::NotStarted,
+    attempts: 0,
+    times: NO_TIMES,
+    reason: None,
+    until: None,
+};
+const GATE_AT_FIRST: GateStatus =
+    GateStatus { state: State::NotStarted, times: NO_TIMES, absolute_start: None };
+const WAIT_AT_FIRST: WaitStatus =
+    WaitStatus { state: State::NotStarted, times: NO_TIMES, ends: Timestamp::MAX };
+
 /// One update run: the state of everything in the plan.
 #[derive(Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each says that one kind of follow-up is wanted")]
@@ -193,15 +244,7 @@ impl<'p> Scheduler<'p> {
         let mut scheduler = Self {
             plan,
             now: Timestamp::MIN,
-            run: RunStatus {
-                state: State::NotStarted,
-                times: NO_TIMES,
-                failure_count: 0,
-                in_flight: 0,
-                current: 0,
-                halt: None,
-                pending_members: 0,
-            },
+            run: RUN_AT_FIRST,
             stages: Column::new(),
             groups: Column::new(),
             members: Column::new(),
@@ -233,63 +276,17 @@ impl<'p> Scheduler<'p> {
     pub fn reset(&mut self) {
         let plan = self.plan;
         self.now = Timestamp::MIN;
-        self.run = RunStatus {
-            state: State::NotStarted,
-            times: NO_TIMES,
-            failure_count: 0,
-            in_flight: 0,
-            current: 0,
-            halt: None,
-            pending_members: 0,
-        };
-        let stage = StageStatus {
-            state: State::NotStarted,
-            times: NO_TIMES,
-            error: None,
-            failure_count: 0,
-            in_flight: 0,
-            phase: Phase::NotReached,
-            failures: 0,
-            failed: false,
-            skipped: false,
-            reopened: false,
-            turn: 0,
-        };
-        self.stages.refill(plan.stages.len(), stage);
-        let group = GroupStatus {
-            state: State::NotStarted,
-            times: NO_TIMES,
-            error: None,
-            failure_count: 0,
-            in_flight: 0,
-            phase: Phase::NotReached,
-            failures: 0,
-            failed: false,
-            skipped: false,
-            reopened: false,
-            look_now: false,
-            open_members: 0,
-            pending_members: 0,
-            skipped_members: 0,
-        };
-        self.groups.refill(plan.groups.len(), group);
+        self.run = RUN_AT_FIRST;
+        self.stages.refill(plan.stages.len(), STAGE_AT_FIRST);
+        self.groups.refill(plan.groups.len(), GROUP_AT_FIRST);
         for id in plan.groups.ids() {
             let members = plan.groups[id].members.len();
             self.groups[id].open_members = u32::try_from(members).expect("members fit u32");
             self.candidates[id].reset(&plan.groups[id]);
         }
-        let member = MemberStatus {
-            state: State::NotStarted,
-            attempts: 0,
-            times: NO_TIMES,
-            reason: None,
-            until: None,
-        };
-        self.members.refill(plan.fleet.members.len(), member);
-        let gate = GateStatus { state: State::NotStarted, times: NO_TIMES, absolute_start: None };
-        self.gates.refill(plan.gates.len(), gate);
-        let wait = WaitStatus { state: State::NotStarted, times: NO_TIMES, ends: Timestamp::MAX };
-        self.waits.refill(plan.stages.len(), wait);
+        self.members.refill(plan.fleet.members.len(), MEMBER_AT_FIRST);
+        self.gates.refill(plan.gates.len(), GATE_AT_FIRST);
+        self.waits.refill(plan.stages.len(), WAIT_AT_FIRST);
         self.windows.reset(plan);
         self.observed.reset(plan);
         self.busy.reset(plan.fleet.members.len());

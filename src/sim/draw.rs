@@ -27,8 +27,6 @@ pub enum Purpose {
     Failure = 1,
     /// Whether the failures of a member are transient; by member.
     FailureKind = 2,
-    /// How far into its time an update fails; by member and attempt.
-    FailureMoment = 3,
     /// How long approvers take; by gate.
     ApprovalDelay = 16,
     /// How long until somebody restarts a failed run; by restart.
