@@ -39,6 +39,8 @@ pub struct Simulation<'p> {
     queue: Queue,
     notices: Vec<Notice>,
     changes: Ongoing,
+    /// What the scheduler asks for at one step.
+    outputs: Vec<Output>,
     /// When members were done, in the order of time.
     done: Vec<Timestamp>,
     path: delay::Path,
@@ -103,6 +105,7 @@ impl<'p> Simulation<'p> {
             queue: Queue::default(),
             notices: Vec::new(),
             changes: Ongoing::default(),
+            outputs: Vec::new(),
             done: Vec::new(),
             path: delay::Path::default(),
             checked: false,
@@ -172,14 +175,16 @@ impl<'p> Simulation<'p> {
         };
         let (notices, done) = (&mut self.notices, &mut self.done);
         let mut told = Told { watch: &mut *watch, notices, done };
-        let outputs = self.scheduler.handle(now, event, &mut told);
-        for output in outputs {
+        let mut outputs = std::mem::take(&mut self.outputs);
+        outputs.extend(self.scheduler.handle(now, event, &mut told));
+        for output in outputs.drain(..) {
             match output {
                 Output::StartUpdate { member, attempt } => {
                     if self.checked {
                         self.started.push(member);
                     }
-                    let (takes, code) = self.truth.update(self.world, member, attempt);
+                    let (takes, code) =
+                        self.truth.update(self.world, &self.scheduler, member, attempt);
                     self.queue.push(now + takes, Happening::UpdateEnds(member, code));
                 }
                 Output::Refused(why) => {
@@ -187,6 +192,7 @@ impl<'p> Simulation<'p> {
                 }
             }
         }
+        self.outputs = outputs;
         if let Happening::UpdateEnds(member, _) = happening {
             self.changes.freed(now, member, &mut self.queue);
         }

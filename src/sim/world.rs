@@ -467,6 +467,7 @@ impl Truth {
     pub(super) fn update(
         &self,
         world: &World<'_>,
+        _: &Scheduler<'_>,
         member: MemberId,
         attempt: u16,
     ) -> (Span, Option<FailureCode>) {
