@@ -31,22 +31,115 @@ pub(super) enum Happening {
     Wake,
 }
 
-/// The class of endings.
-const ENDING: u8 = 1;
-/// The class of other news; what ends and what is news comes before people.
-const NEWS: u8 = 2;
+/// The order of what is queued at one instant: what ends and what is news comes before people.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+enum Class {
+    Ending,
+    News,
+    People,
+}
 
-impl Happening {
-    /// The order of kinds at one instant.
-    const fn class(self) -> u64 {
-        match self {
-            Self::Start => 0,
-            Self::UpdateEnds(..) => ENDING as u64,
-            Self::Arrival(..) | Self::ChangeEnds(..) => NEWS as u64,
-            Self::Scripted(_) | Self::Approval(_) | Self::Restart => 3,
-            Self::ChangeAsked(..) => 3,
-            Self::Wake => 4,
+/// Declares what can be queued: the happening, its parts (an entity of 32 bits, then perhaps a
+/// detail of 16), and its class. A new kind is a variant of [`Happening`] and a line here.
+macro_rules! queued {
+    ($($kind:ident $(($entity:ident $(, $detail:ident)?))?: $class:ident,)+) => {
+        /// The kinds of happenings that are queued.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        #[repr(u8)]
+        enum Kind { $($kind),+ }
+
+        impl Kind {
+            const ALL: [Self; [$(Self::$kind),+].len()] = [$(Self::$kind),+];
+
+            #[inline]
+            const fn class(self) -> Class {
+                match self { $(Self::$kind => Class::$class),+ }
+            }
         }
+
+        impl Happening {
+            /// What goes into the queue: kind, entity and detail.
+            #[inline]
+            fn parts(self) -> (Kind, u32, u16) {
+                match self {
+                    $(Self::$kind $(($entity $(, $detail)?))? => {
+                        let entity = 0_u32 $(| $entity.bits())?;
+                        let detail = 0_u16 $($(| $detail.bits())?)?;
+                        (Kind::$kind, entity, detail)
+                    })+
+                    Self::Start | Self::Arrival(..) | Self::Scripted(_) | Self::Wake => {
+                        unreachable!("the loop itself makes {self:?}")
+                    }
+                }
+            }
+
+            /// What comes out of it.
+            #[inline]
+            fn of_parts(kind: Kind, entity: u32, detail: u16) -> Self {
+                match kind {
+                    $(Kind::$kind => {
+                        $(let $entity = Part::of_bits(entity);
+                        $(let $detail = Part::of_bits(detail);)?)?
+                        Self::$kind $(($entity $(, $detail)?))?
+                    })+
+                }
+            }
+        }
+    };
+}
+
+queued! {
+    UpdateEnds(member, code): Ending,
+    ChangeEnds(member, campaign): News,
+    ChangeAsked(member, campaign): People,
+    Approval(gate): People,
+    Restart: People,
+}
+
+/// A part of a happening, as bits.
+trait Part<B> {
+    fn bits(self) -> B;
+    fn of_bits(bits: B) -> Self;
+}
+
+impl Part<u32> for MemberId {
+    fn bits(self) -> u32 {
+        self.0
+    }
+
+    fn of_bits(bits: u32) -> Self {
+        Self(bits)
+    }
+}
+
+impl Part<u32> for GateId {
+    fn bits(self) -> u32 {
+        self.0
+    }
+
+    fn of_bits(bits: u32) -> Self {
+        Self(bits)
+    }
+}
+
+impl Part<u16> for u16 {
+    fn bits(self) -> u16 {
+        self
+    }
+
+    fn of_bits(bits: u16) -> Self {
+        bits
+    }
+}
+
+impl Part<u16> for Option<FailureCode> {
+    fn bits(self) -> u16 {
+        self.map_or(0, |code| code.0 + 1)
+    }
+
+    fn of_bits(bits: u16) -> Self {
+        bits.checked_sub(1).map(FailureCode)
     }
 }
 
@@ -54,17 +147,22 @@ impl Happening {
 ///
 /// | bits from the top | what |
 /// |---|---|
-/// | 48 | milliseconds since the replication's start |
-/// | 4 | the kind's order within an instant |
+/// | 42 | milliseconds since the replication's start |
+/// | 2 | the class: the order of kinds within an instant |
 /// | 28 | the entry's number: first scheduled, first out |
-/// | 32 | the member or gate |
-/// | 16 | 0, or 1 + the failure's code or the campaign |
+/// | 8 | the kind |
+/// | 32 | the entity: a member, a gate |
+/// | 16 | the detail: 0 or 1 + a failure's code, a campaign |
 #[derive(Debug, Clone, Default)]
 pub(super) struct Queue {
     heap: BinaryHeap<Reverse<u128>>,
     start: Timestamp,
     pushed: u32,
 }
+
+/// The last instant that an entry can name, 139 years after the start: later ones are moved to it,
+/// for no horizon reaches so far.
+const NEVER: u64 = (1 << 42) - 1;
 
 impl Queue {
     /// Empties the queue for a replication that begins at `start`.
@@ -76,51 +174,29 @@ impl Queue {
 
     pub(super) fn push(&mut self, at: Timestamp, happening: Happening) {
         let millis = u64::try_from((at - self.start).as_millis()).expect("nothing lies behind us");
-        assert!(millis < 1 << 48, "instants stay within 8,900 years of the start");
+        let (kind, entity, detail) = happening.parts();
         assert!(self.pushed < 1 << 28, "a replication has fewer than 2^28 happenings");
-        let (entity, code) = match happening {
-            Happening::UpdateEnds(member, None) => (member.0, 0),
-            Happening::UpdateEnds(member, Some(code)) => (member.0, u64::from(code.0) + 1),
-            Happening::ChangeAsked(member, campaign) | Happening::ChangeEnds(member, campaign) => {
-                (member.0, u64::from(campaign) + 1)
-            }
-            Happening::Approval(gate) => (gate.0, 0),
-            Happening::Restart => (u32::MAX, 0),
-            Happening::Start
-            | Happening::Arrival(..)
-            | Happening::Scripted(_)
-            | Happening::Wake => {
-                unreachable!("the loop itself makes {happening:?}")
-            }
-        };
-        let high = millis << 16 | happening.class() << 12 | u64::from(self.pushed >> 16);
-        let low = u64::from(self.pushed & 0xffff) << 48 | u64::from(entity) << 16 | code;
+        let when = u128::from(millis.min(NEVER)) << 86 | (kind.class() as u128) << 84;
+        let what = u64::from(kind as u8) << 48 | u64::from(entity) << 16 | u64::from(detail);
+        let entry = when | u128::from(self.pushed) << 56 | u128::from(what);
         self.pushed += 1;
-        self.heap.push(Reverse(u128::from(high) << 64 | u128::from(low)));
+        self.heap.push(Reverse(entry));
     }
 
     /// The next instant, and whether what happens then is an ending or other news.
     #[inline]
     pub(super) fn peek(&self) -> Option<(Timestamp, bool)> {
         let Reverse(entry) = self.heap.peek()?;
-        let millis = i64::try_from(entry >> 80).expect("48 bits fit");
-        let ending = (entry >> 76) & 0xf <= u128::from(NEWS);
-        Some((self.start + Span::from_millis(millis), ending))
+        let millis = i64::try_from(entry >> 86).expect("42 bits fit");
+        let news = (entry >> 84) & 0b11 <= Class::News as u128;
+        Some((self.start + Span::from_millis(millis), news))
     }
 
     #[expect(clippy::cast_possible_truncation, reason = "each part is cut to its bits")]
     pub(super) fn pop(&mut self) -> Option<Happening> {
         let Reverse(entry) = self.heap.pop()?;
-        let (entity, code) = ((entry >> 16) as u32, entry as u16);
-        let (class, member) = ((entry >> 76) as u8 & 0xf, MemberId(entity));
-        match (class, code.checked_sub(1)) {
-            (ENDING, code) => return Some(Happening::UpdateEnds(member, code.map(FailureCode))),
-            (NEWS, Some(campaign)) => return Some(Happening::ChangeEnds(member, campaign)),
-            (_, Some(campaign)) => return Some(Happening::ChangeAsked(member, campaign)),
-            (_, None) => {}
-        }
-        let restart = entity == u32::MAX;
-        Some(if restart { Happening::Restart } else { Happening::Approval(GateId(entity)) })
+        let kind = Kind::ALL[usize::from((entry >> 48) as u8)];
+        Some(Happening::of_parts(kind, (entry >> 16) as u32, entry as u16))
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -148,5 +224,58 @@ mod tests {
         assert_eq!(queue.pop(), Some(Happening::Restart));
         assert_eq!(queue.pop(), Some(Happening::Approval(GateId(9))));
         assert!(queue.is_empty());
+    }
+
+    /// Every kind, with the least and the greatest parts.
+    fn all_kinds() -> Vec<Happening> {
+        let of = |kind: Kind| {
+            let [least, most] = [(0, 0), (u32::MAX, u16::MAX)];
+            [least, most].map(|(entity, detail)| Happening::of_parts(kind, entity, detail))
+        };
+        Kind::ALL.into_iter().flat_map(of).collect()
+    }
+
+    #[test]
+    fn what_goes_in_comes_out() {
+        let mut queue = Queue::default();
+        for (number, kind) in (0..).zip(Kind::ALL) {
+            assert_eq!(kind as usize, number, "kinds are numbered in their order");
+        }
+        for happening in all_kinds() {
+            let start = Timestamp::from_millis(-7);
+            queue.reset(start);
+            let at = start + Span::from_days(36_525);
+            queue.push(at, happening);
+            let news = happening.parts().0.class() <= Class::News;
+            assert_eq!(queue.peek(), Some((at, news)), "{happening:?}");
+            assert_eq!(queue.pop(), Some(happening));
+            assert_eq!(queue.pop(), None);
+        }
+    }
+
+    #[test]
+    fn r_a1_at_one_instant_the_classes_come_in_order_and_the_first_scheduled_first() {
+        let (mut queue, noon) = (Queue::default(), Timestamp::from_millis(43_200_000));
+        queue.reset(Timestamp::from_millis(0));
+        let mut wanted = all_kinds();
+        wanted.reverse();
+        for happening in &wanted {
+            queue.push(noon, *happening);
+        }
+        wanted.sort_by_key(|happening| happening.parts().0.class());
+        let found: Vec<Happening> = std::iter::from_fn(|| queue.pop()).collect();
+        assert_eq!(found, wanted);
+    }
+
+    #[test]
+    fn instants_past_every_horizon_stay_in_the_queue() {
+        let mut queue = Queue::default();
+        queue.reset(Timestamp::from_millis(0));
+        queue.push(Timestamp::MAX, Happening::Restart);
+        queue.push(Timestamp::from_millis(1 << 41), Happening::Approval(GateId(1)));
+        assert_eq!(queue.pop(), Some(Happening::Approval(GateId(1))));
+        let (at, _) = queue.peek().unwrap();
+        assert!(at > Timestamp::from_millis(0) + Span::from_days(36_525), "{at}");
+        assert_eq!(queue.pop(), Some(Happening::Restart));
     }
 }
