@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use crate::bits::Bits;
-use crate::fleet::{Fleet, NodeImage, PoolImage, support};
+use crate::fleet::{Fleet, NodeImage, PoolImage};
 use crate::ids::{Column, FamilyId, GateId, MemberId, RegionId};
 use crate::quantiles::Quantiles;
 use crate::scheduler::{
@@ -14,9 +14,9 @@ use crate::scheduler::{
 use crate::sim::Notice;
 use crate::sim::delay::Targets;
 use crate::sim::draw::{Luck, Purpose, happens};
-use crate::sim::model::{DurationModel, FailureModel, ReleaseModel, Setting};
+use crate::sim::model::{DurationModel, FailureModel, Setting};
 use crate::sim::queue::{Happening, Queue};
-use crate::sim::releases::{Arrivals, Train, families_of};
+use crate::sim::releases::{Arrivals, Lifecycle, Releases, Wants};
 use crate::sim::script::{ScriptedUpdate, ScriptedUpdates, ScriptedVerb};
 use crate::time::{Span, Timestamp};
 
@@ -29,16 +29,13 @@ pub struct World<'s> {
     pub(super) setting: Setting<'s>,
     luck: Luck,
     durations: Quantiles,
-    train: Option<Train>,
-    /// Scripted arrivals, by time.
-    arrivals: Vec<(Timestamp, Released, RegionId)>,
+    releases: Releases,
     /// Scripted actions, one for each target of a skip, by time, then by file (R-K8).
     actions: Vec<ScriptedStep<'s>>,
     /// What failed updates report; 0 is `UpdateFailed`.
     codes: Vec<String>,
     approval_delay: Option<Quantiles>,
     restart_delay: Option<Quantiles>,
-    support: Support,
     /// Pools some versions behind the newest, by what they are behind of.
     behind: Vec<Behind>,
 }
@@ -69,25 +66,16 @@ impl<'s> World<'s> {
     /// Compiles the world of a setting.
     pub fn new(setting: Setting<'s>) -> Self {
         let DurationModel::Cluster(durations) = &setting.world.durations;
-        let train = (setting.script.releases.is_none()
-            && setting.world.releases == ReleaseModel::Train)
-            .then(|| {
-                let families = families_of(setting.fleet);
-                let end = setting.start + setting.horizon;
-                Train::new(&families, &setting.fleet.regions, setting.start, end)
-            });
         let world = &setting.world;
         Self {
             setting,
             luck: Luck::new(setting.seed),
             durations: Quantiles::new(durations),
-            train,
-            arrivals: scripted_arrivals(setting),
+            releases: Releases::new(setting, Wants::default()),
             actions: scripted_actions(setting),
             codes: failure_codes(setting.script.updates.as_ref()),
             approval_delay: world.approvers.as_ref().map(|people| Quantiles::new(&people.delay)),
             restart_delay: world.restarter.as_ref().map(|people| Quantiles::new(&people.after)),
-            support: support_of(setting),
             behind: pools_behind(setting.fleet),
         }
     }
@@ -111,7 +99,7 @@ impl<'s> World<'s> {
         let changes = constant || self.setting.campaigns.is_empty();
         let updates = self.setting.script.updates.is_some() || (constant && no_failures);
         let people = self.approval_delay.is_none() && self.restart_delay.is_none();
-        updates && changes && self.train.is_none() && people
+        updates && changes && self.releases.fixed().is_some() && people
     }
 
     /// How long a campaign's change reimages a member.
@@ -162,19 +150,6 @@ impl fmt::Display for Described<'_> {
     }
 }
 
-fn scripted_arrivals(setting: Setting<'_>) -> Vec<(Timestamp, Released, RegionId)> {
-    let mut arrivals = Vec::new();
-    for release in setting.script.releases.iter().flatten() {
-        for region in setting.fleet.regions.ids() {
-            let named = release.regions.iter().find(|(name, _)| *name == region);
-            let at = named.map(|(_, at)| *at).or(release.everywhere_else);
-            arrivals.extend(at.map(|at| (at, release.what, region)));
-        }
-    }
-    arrivals.sort_by_key(|(at, _, _)| *at);
-    arrivals
-}
-
 fn scripted_actions(setting: Setting<'_>) -> Vec<ScriptedStep<'_>> {
     let mut steps = Vec::new();
     for action in setting.script.actions.iter().flatten() {
@@ -212,21 +187,6 @@ fn failure_codes(updates: Option<&ScriptedUpdates>) -> Vec<String> {
         );
     }
     codes
-}
-
-/// Until when the update's Kubernetes version is supported (R-I12): the script outranks the table.
-fn support_of(setting: Setting<'_>) -> Support {
-    let Some(target) = setting.update.upgrade.kubernetes_version() else {
-        return Support::default();
-    };
-    let scripted = setting
-        .script
-        .releases
-        .iter()
-        .flatten()
-        .find(|release| release.what == Released::Kubernetes(target))
-        .and_then(|release| release.support_until);
-    Support { community_until: scripted.or_else(|| support::community_support_ends(target)) }
 }
 
 fn pools_behind(fleet: &Fleet) -> Vec<Behind> {
@@ -300,9 +260,7 @@ impl Truth {
         self.replication = replication;
         (self.next_arrival, self.next_action, self.restarts) = (0, 0, 0);
         self.draw_updates(world);
-        if let Some(train) = &world.train {
-            train.draw(&world.luck, replication, &mut self.arrivals);
-        }
+        world.releases.draw(&world.luck, replication, &mut self.arrivals);
         while let Some((at, what, region)) = self.arrival(world, self.next_arrival) {
             if at > world.start() {
                 break;
@@ -310,16 +268,8 @@ impl Truth {
             scheduler.observe_release(what, region, at);
             self.next_arrival += 1;
         }
-        if let (None, Some(version)) =
-            (&world.setting.script.releases, world.setting.update.upgrade.kubernetes_version())
-        {
-            // The train carries node images only: a Kubernetes version is everywhere.
-            for region in world.setting.fleet.regions.ids() {
-                scheduler.observe_release(Released::Kubernetes(version), region, world.start());
-            }
-        }
         self.look_ahead(world);
-        scheduler.observe_support(world.support);
+        scheduler.observe_support(self.support(world));
         self.place_pools(world, scheduler);
     }
 
@@ -348,7 +298,7 @@ impl Truth {
     /// Pools that are some versions behind their region get the version that this means here.
     fn place_pools(&self, world: &World<'_>, scheduler: &mut Scheduler<'_>) {
         for Behind { family, region, versions, pools } in &world.behind {
-            let newest = self.arrivals.newest_at(*family, *region, world.start(), *versions);
+            let newest = self.arrivals(world).newest_at(*family, *region, world.start(), *versions);
             let Some(version) = newest else { continue };
             for (member, pool) in pools {
                 scheduler.observe_pool(*member, *pool as usize, version);
@@ -356,14 +306,27 @@ impl Truth {
         }
     }
 
+    /// The releases of this replication.
+    pub(super) fn arrivals<'a>(&'a self, world: &'a World<'_>) -> &'a Arrivals {
+        world.releases.fixed().unwrap_or(&self.arrivals)
+    }
+
+    /// Until when the update's Kubernetes version is supported (U7, R-I12).
+    fn support(&self, world: &World<'_>) -> Support {
+        let Some(target) = world.setting.update.upgrade.kubernetes_version() else {
+            return Support::default();
+        };
+        let arrivals = self.arrivals(world);
+        let release = arrivals.find(Released::Kubernetes(target));
+        let life = release.and_then(|release| arrivals.releases[release as usize].lifecycle);
+        life.unwrap_or_else(|| Lifecycle::of(target)).support()
+    }
+
     fn arrival(&self, world: &World<'_>, number: usize) -> Option<(Timestamp, Released, RegionId)> {
-        if world.train.is_none() {
-            return world.arrivals.get(number).copied();
-        }
-        self.arrivals.arrivals.get(number).map(|arrival| {
-            let image = self.arrivals.releases[arrival.release as usize].image;
-            (arrival.at, Released::NodeImage(image), arrival.region)
-        })
+        let arrivals = self.arrivals(world);
+        let arrival = arrivals.arrivals.get(number)?;
+        let what = arrivals.releases[arrival.release as usize].what;
+        Some((arrival.at, what, arrival.region))
     }
 
     /// When something happens next; the end of time if nothing does.
@@ -450,7 +413,6 @@ impl Truth {
                 .update
                 .upgrade
                 .kubernetes_version()
-                .filter(|_| world.setting.script.releases.is_some())
                 .map(|version| arrives(Released::Kubernetes(version))),
         }
     }

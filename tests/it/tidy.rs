@@ -65,7 +65,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "src/fleet/regions.rs",
             "src/fleet/support.rs",
             "src/fleet/regions.rs",
-            "src/sim/releases.rs",
+            "src/sim/releases",
             "src/report/chart",
         ],
     ),
