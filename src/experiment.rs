@@ -1,4 +1,5 @@
-//! Experiments: every strategy, many replications, common random numbers, all cores.
+//! Experiments: every candidate, many replications, common random numbers, all cores. A candidate is
+//! a strategy of a scenario, or of one of its variants.
 //!
 //! Parallel between replications only, so results do not depend on the number of threads (X3,
 //! X11): each worker owns its simulations and takes small batches off one counter; outcomes are put
@@ -41,15 +42,19 @@ pub fn in_hand() -> Option<(usize, u32)> {
 /// Replications taken off the counter at once: few enough that threads end together.
 const BATCH: usize = 8;
 
-/// The strategies of a scenario, laid over its fleet and ready to be simulated.
+/// The candidates of a scenario, laid over its fleet and ready to be simulated.
 #[derive(Debug)]
 pub struct Experiment<'s> {
-    /// The scenario.
+    /// The scenario; of several variants, the first.
     pub scenario: &'s Scenario,
     /// Its world.
     pub world: World<'s>,
-    /// One plan a strategy, in the scenario's order.
+    /// One plan a candidate, in order; under the candidate's name.
     pub plans: Vec<Plan<'s>>,
+    /// The other variants that candidates are of.
+    others: Vec<(&'s Scenario, World<'s>)>,
+    /// For each plan the variant that it is of: 0, or the position in `others` and 1.
+    variants: Vec<usize>,
 }
 
 /// What an experiment yields: the outcomes of each strategy, by replication from 0.
@@ -92,26 +97,119 @@ impl<'s> Experiment<'s> {
         scenario: &'s Scenario,
         strategies: impl IntoIterator<Item = &'s Strategy>,
     ) -> Result<Self, Vec<Diagnostic>> {
-        let clock = scenario.start..scenario.start + scenario.horizon;
-        let (mut plans, mut errors) = (Vec::new(), Vec::new());
-        for strategy in strategies {
-            let limits = scenario.service_limits;
-            let (fleet, update) = (&scenario.fleet, &scenario.update);
-            match Plan::compile(strategy, fleet, update, limits, clock.clone()) {
-                Ok(plan) => plans.push(plan),
+        let candidates = strategies.into_iter().map(|strategy| (scenario, strategy));
+        Self::over(scenario, candidates)
+    }
+
+    /// Lays candidates over the fleets of their scenarios: variants of one file, of which `first`
+    /// lends the experiment its name, seed and horizon.
+    ///
+    /// # Errors
+    /// Whatever makes a strategy impossible for its fleet (S6, L2).
+    pub fn over(
+        first: &'s Scenario,
+        candidates: impl IntoIterator<Item = (&'s Scenario, &'s Strategy)>,
+    ) -> Result<Self, Vec<Diagnostic>> {
+        let (mut laid, mut errors) = (Vec::new(), Vec::new());
+        for (scenario, strategy) in candidates {
+            match scenario.lay_out(strategy) {
+                Ok(plan) => laid.push((scenario, plan)),
                 Err(found) => errors.extend(found),
             }
         }
-        if errors.is_empty() {
-            Ok(Self { scenario, world: World::new(scenario.setting()), plans })
-        } else {
-            Err(errors)
+        if errors.is_empty() { Ok(Self::of(first, laid)) } else { Err(errors) }
+    }
+
+    /// The same, of plans that are laid out already.
+    pub fn of(
+        first: &'s Scenario,
+        candidates: impl IntoIterator<Item = (&'s Scenario, Plan<'s>)>,
+    ) -> Self {
+        let world = World::new(first.setting());
+        let (plans, others, variants) = (Vec::new(), Vec::new(), Vec::new());
+        let mut experiment = Self { scenario: first, world, plans, others, variants };
+        for (scenario, plan) in candidates {
+            let variant = experiment.variant(scenario);
+            experiment.variants.push(variant);
+            experiment.plans.push(plan);
+        }
+        experiment
+    }
+
+    /// The number of a scenario among the variants; one that is new is added.
+    fn variant(&mut self, scenario: &'s Scenario) -> usize {
+        let is_it = |other: &Scenario| std::ptr::eq(other, scenario);
+        let known = self.others.iter().position(|(other, _)| is_it(other));
+        match known {
+            _ if is_it(self.scenario) => 0,
+            Some(position) => position + 1,
+            None => {
+                self.others.push((scenario, World::new(scenario.setting())));
+                self.others.len()
+            }
         }
     }
 
-    /// The last instant that is simulated.
+    /// The scenario that a plan is of.
+    pub fn scenario_of(&self, plan: usize) -> &'s Scenario {
+        let variant = self.variants[plan].checked_sub(1);
+        variant.map_or(self.scenario, |position| self.others[position].0)
+    }
+
+    /// The world that a plan is simulated in.
+    pub fn world_of(&self, plan: usize) -> &World<'s> {
+        let variant = self.variants[plan].checked_sub(1);
+        variant.map_or(&self.world, |position| &self.others[position].1)
+    }
+
+    /// Where the clock begins, if it begins at the same instant for all candidates.
+    pub fn common_start(&self) -> Option<Timestamp> {
+        let start = self.scenario.start;
+        self.others.iter().all(|(other, _)| other.start == start).then_some(start)
+    }
+
+    /// The last instant that is simulated; of a plan of another variant, [`Self::end_of`].
     pub fn end(&self) -> Timestamp {
         self.scenario.start + self.scenario.horizon
+    }
+
+    /// The last instant that is simulated of a plan.
+    pub fn end_of(&self, plan: usize) -> Timestamp {
+        let scenario = self.scenario_of(plan);
+        scenario.start + scenario.horizon
+    }
+
+    /// The plans of each variant, with the scenario that it is.
+    pub fn by_variant(&self) -> impl Iterator<Item = (&'s Scenario, &[Plan<'s>])> {
+        let mut from = 0;
+        self.variants.chunk_by(|one, next| one == next).map(move |same| {
+            let plans = &self.plans[from..from + same.len()];
+            let scenario = self.scenario_of(from);
+            from += same.len();
+            (scenario, plans)
+        })
+    }
+
+    /// The columns of `runs.csv`: those that any candidate's scenario has, in order.
+    pub fn columns(&self) -> Vec<Metric> {
+        let mut columns: Vec<Metric> = Metric::columns_of(self.scenario).collect();
+        for (scenario, _) in &self.others {
+            let mut place = 0;
+            for metric in Metric::columns_of(scenario) {
+                let known = columns.iter().position(|known| *known == metric);
+                if known.is_none() {
+                    columns.insert(place, metric);
+                }
+                place = known.unwrap_or(place) + 1;
+            }
+        }
+        columns
+    }
+
+    /// Whether no candidate draws a random number.
+    pub fn is_deterministic(&self) -> bool {
+        let mut worlds = (0..self.plans.len()).map(|plan| self.world_of(plan));
+        self.world.is_deterministic() && worlds.all(World::is_deterministic)
     }
 
     /// Simulates every strategy `effort.replications` times.
@@ -142,7 +240,7 @@ impl<'s> Experiment<'s> {
                 let (batch, plan) = (number / self.plans.len(), number % self.plans.len());
                 let simulation = simulations
                     .entry(plan)
-                    .or_insert_with(|| Replicas::new(&self.world, &self.plans[plan]));
+                    .or_insert_with(|| Replicas::new(self.world_of(plan), &self.plans[plan]));
                 let begin = first + batch * BATCH;
                 let range = begin..replications.min(begin + BATCH);
                 let made = range.len();
@@ -151,7 +249,11 @@ impl<'s> Experiment<'s> {
                         plan,
                         u32::try_from(replication).expect("replications fit u32"),
                     )));
-                    outcomes.push((plan, replication, simulation.outcome(replication, self.end())));
+                    outcomes.push((
+                        plan,
+                        replication,
+                        simulation.outcome(replication, self.end_of(plan)),
+                    ));
                 }
                 (effort.progress)(done.fetch_add(made, Ordering::Relaxed) + made);
             }

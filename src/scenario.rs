@@ -17,6 +17,7 @@ mod script;
 mod strategy;
 mod tree;
 mod update;
+pub mod variants;
 pub mod vary;
 mod window;
 mod world;
@@ -35,7 +36,7 @@ use crate::calendar::MaintenanceWindow;
 use crate::error::{Diagnostic, Place};
 use crate::fleet::Fleet;
 use crate::ids::{Column, MemberId, WindowId};
-use crate::scheduler::{NodeImageSelection, ServiceLimits, Strategy, Update};
+use crate::scheduler::{NodeImageSelection, Plan, ServiceLimits, Strategy, Update};
 use crate::sim::campaign::Campaign;
 use crate::sim::model::{Setting, WorldModel};
 use crate::sim::script::{Released, Script};
@@ -60,8 +61,10 @@ pub struct Scenario {
     pub fleet: Fleet,
     /// `update`: what every candidate strategy carries out.
     pub update: Update,
-    /// `strategies`, at least one.
+    /// `strategies`, at least one; under the names of candidates where there are variants.
     pub strategies: Vec<Strategy>,
+    /// The names of all candidates of the file: the strategies of every variant.
+    pub candidates: Vec<String>,
     /// `configurationChanges`
     pub campaigns: Vec<Campaign>,
     /// `world`, with its defaults.
@@ -151,6 +154,7 @@ const SCENARIO: &[&str] = &[
     "configurationChanges",
     "world",
     "script",
+    "variants",
     "checks",
 ];
 /// What an instant looks like, for messages.
@@ -180,7 +184,8 @@ impl Scenario {
         Self::read_varied(name, text, open, seed, &[])
     }
 
-    /// The same, as if these values stood in the scenario. Its digest is that of the file.
+    /// The same, as if these values stood in the scenario. Its digest is that of the file. Of a
+    /// scenario with variants, the first.
     pub fn read_varied(
         name: &str,
         text: &str,
@@ -188,20 +193,66 @@ impl Scenario {
         seed: Option<u64>,
         edits: &[vary::Edit],
     ) -> Result<(Self, Vec<Diagnostic>), Vec<Diagnostic>> {
+        let (all, warnings) = Self::read_all(name, text, open, seed, edits, &[])?;
+        let first = all.into_iter().next().expect("there is at least one variant");
+        Ok((first, warnings))
+    }
+
+    /// Every variant, in order: those of the file, each with each of `tried`. A scenario without
+    /// variants is one. What is wrong, or doubtful, with some of them only, says with which.
+    pub fn read_all(
+        name: &str,
+        text: &str,
+        open: &Open<'_>,
+        seed: Option<u64>,
+        edits: &[vary::Edit],
+        tried: &[variants::Tried],
+    ) -> Result<(Vec<Self>, Vec<Diagnostic>), Vec<Diagnostic>> {
         let notes = Notes::default();
         let loader = Loader::new(&notes, open, text);
         let file = notes.sources.add(name, text);
-        let scenario = tree::parse(&notes, file, text).and_then(|mut root| {
+        let root = tree::parse(&notes, file, text).and_then(|mut root| {
             tree::refuse_duplicate_keys(&notes, &root);
             for edit in edits {
                 vary::apply(&notes, &mut root, edit)?;
             }
-            read_root(&Field::new(&notes, "the file", &root), &loader, seed)
+            Some(root)
         });
+        let mut scenarios = Vec::new();
+        if let Some(root) = root {
+            let variants = variants::read(&notes, &root, tried);
+            for variant in &variants {
+                if let Some(name) = &variant.name {
+                    notes.begin_variant(name);
+                }
+                let Some(tree) = variant.tree(&notes, &root) else { continue };
+                scenarios.extend(read_root(&Field::new(&notes, "the file", &tree), &loader, seed));
+            }
+            notes.end_variants();
+            // Without all variants nobody knows the names of all candidates.
+            if scenarios.len() == variants.len() {
+                variants::name(&mut scenarios, &variants);
+                read_checks(&Field::new(&notes, "the file", &root), &mut scenarios);
+            }
+        }
         let warnings = notes.finish()?;
-        let mut scenario = scenario.expect("a scenario that is not read comes with an error");
-        scenario.places.sources = notes.sources.into_texts();
-        Ok((scenario, warnings))
+        assert!(!scenarios.is_empty(), "a scenario that is not read comes with an error");
+        let digest = loader.digest();
+        let texts = notes.sources.into_texts();
+        for scenario in &mut scenarios {
+            scenario.places.sources = texts.clone();
+            scenario.digest.clone_from(&digest);
+        }
+        Ok((scenarios, warnings))
+    }
+
+    /// Lays a strategy over the fleet.
+    ///
+    /// # Errors
+    /// Whatever makes it impossible for this fleet (S6, L2).
+    pub fn lay_out<'s>(&'s self, strategy: &'s Strategy) -> Result<Plan<'s>, Vec<Diagnostic>> {
+        let clock = self.start..self.start + self.horizon;
+        Plan::compile(strategy, &self.fleet, &self.update, self.service_limits, clock)
     }
 
     /// What its world is made from.
@@ -288,7 +339,6 @@ fn read_root(root: &Field<'_>, loader: &Loader<'_>, seed: Option<u64>) -> Option
     };
     let (script, scripted_updates) = script::read(script, &mut builder, horizon);
     let world = world::read(map.get("world"), &script, loader);
-    let checks = checks::read(map.get("checks"), &strategies);
     let update = update?;
     warn_of_unreleased_targets(&update, &script, &builder, map.place_of("update"));
     let places = Places {
@@ -311,13 +361,24 @@ fn read_root(root: &Field<'_>, loader: &Loader<'_>, seed: Option<u64>) -> Option
         fleet: builder.fleet,
         update,
         strategies,
+        candidates: Vec::new(),
         campaigns,
         world,
         script,
-        checks,
-        digest: loader.digest(),
+        checks: Vec::new(),
+        digest: String::new(),
         places,
     })
+}
+
+/// Reads `checks`, which are about the candidates of all variants.
+fn read_checks(root: &Field<'_>, scenarios: &mut [Scenario]) {
+    let checks = root.node.get("checks").filter(|node| !node.is_null());
+    let (Some(checks), Some(first)) = (checks, scenarios.first()) else { return };
+    let checks = checks::read(&Field::new(root.notes, "checks", checks), &first.candidates);
+    for scenario in scenarios {
+        scenario.checks.clone_from(&checks);
+    }
 }
 
 /// Whether a scenario is about configuration changes alone.

@@ -57,18 +57,18 @@ pub(crate) struct Options {
 /// Carries out `check`.
 pub(crate) fn run(options: &Options, console: &Console) -> Result<Exit, Failure> {
     let loaded = Source::read(&options.scenario)?.scenario(None)?;
-    let questions = checks::questions(&loaded.scenario)?;
+    let questions = checks::questions(&loaded.scenarios)?;
     let baseline = options.baseline.as_deref().map(read_baseline).transpose()?;
     let strategies = asked(options, &loaded, &questions, baseline.as_ref())?;
-    let strategies = loaded.strategies(&strategies)?;
+    let strategies = loaded.candidates(&strategies)?;
     let experiment = loaded.lay_out(&strategies)?;
     let is_doubtful = warn(options, loaded.doubts(&experiment), console);
     listen();
     // Without luck, one replication says everything.
-    let n = if experiment.world.is_deterministic() {
+    let n = if experiment.is_deterministic() {
         1
     } else {
-        options.replications.unwrap_or(loaded.scenario.replications)
+        options.replications.unwrap_or(loaded.scenario().replications)
     };
     let outcomes = simulate(&loaded, &experiment, (n, options.threads), console);
     let made = outcomes.by_strategy.first().map_or(0, Vec::len);
@@ -103,7 +103,7 @@ fn asked(
     questions: &[Question<'_>],
     baseline: Option<&Baseline>,
 ) -> Result<Vec<String>, Diagnostic> {
-    let all = loaded.scenario.strategies.iter().map(|strategy| strategy.name.clone());
+    let all = loaded.scenario().candidates.iter().cloned();
     let Some(baseline) = baseline else {
         if questions.is_empty() {
             let message = format!("{} has no `checks`: there is nothing to check", loaded.name());
@@ -123,7 +123,7 @@ fn asked(
         return Ok(all);
     }
     let folder = options.baseline.as_deref().unwrap_or(Path::new(""));
-    let (ours, theirs) = (&loaded.scenario.name, &baseline.scenario);
+    let (ours, theirs) = (&loaded.scenario().name, &baseline.scenario);
     let message = format!(
         "the baseline {} (scenario `{theirs}`) and `{ours}` have no strategy in common",
         folder.display()

@@ -13,10 +13,12 @@ use std::thread::available_parallelism;
 
 use clap::Args;
 use fleetsim::error::Diagnostic;
-use fleetsim::experiment::{Effort, Experiment, Goal, Outcomes};
+use fleetsim::experiment::{Effort, Experiment, Goal, Outcomes, grid};
 use fleetsim::report::results::{self, Results};
 use fleetsim::report::summary::Summary;
 use fleetsim::report::table;
+use fleetsim::scenario::variants::{self, Tried};
+use fleetsim::scenario::vary::Variation;
 use fleetsim::stats::Confidence;
 
 use super::load::{Loaded, Source};
@@ -41,6 +43,7 @@ Examples:
   fleetsim compare scenarios/*.yaml --format md > compared.md
   fleetsim compare scenario.yaml --precision 2%
   fleetsim compare scenario.yaml --best makespan --indifference 12h
+  fleetsim compare scenario.yaml --vary update.pollInterval=0,30m,60m
 
 All strategies meet the same luck, so their differences are sharper than their numbers. Ctrl-C
 finishes the replications in hand and writes what is done; a second one stops at once.
@@ -60,8 +63,8 @@ pub(crate) struct Options {
     replications: Option<u32>,
     #[command(flatten)]
     asked: Asked,
-    /// Where the results go [default: results/<scenario name>]; with several scenarios, a subfolder
-    /// each
+    /// Where the results go [default: results/<scenario name>, with --vary <scenario name>-vary];
+    /// with several scenarios, a subfolder each
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
     #[arg(long, value_name = "N")]
@@ -73,9 +76,13 @@ pub(crate) struct Options {
     /// Replace whatever results the folder holds
     #[arg(long)]
     force: bool,
-    /// Only this strategy; can be given several times
+    /// Only this strategy, candidate or variant; can be given several times
     #[arg(long, value_name = "NAME")]
     strategy: Vec<String>,
+    /// A value of the scenario, and what to compare: PATH=a,b,c or PATH=LOW..HIGH/STEPS. Each is a
+    /// variant, with every strategy; several --vary make a grid
+    #[arg(long, value_name = "PATH=VALUES")]
+    vary: Vec<Variation>,
 }
 
 /// Ctrl-C was pressed.
@@ -96,7 +103,7 @@ pub(crate) fn run(options: &Options, console: &Console) -> Result<Exit, Failure>
     let goal = options.asked.goal(options.replications);
     for ((loaded, experiment), folder) in loaded.iter().zip(&experiments).zip(&folders) {
         let effort =
-            (options.replications.unwrap_or(loaded.scenario.replications), options.threads);
+            (options.replications.unwrap_or(loaded.scenario().replications), options.threads);
         let (outcomes, confidence) = seek(loaded, experiment, effort, goal, console);
         let Some(mut summary) = Summary::of(experiment, &outcomes, confidence) else {
             console.always("interrupted before the first replication was done: nothing is written");
@@ -129,17 +136,18 @@ pub(crate) fn run(options: &Options, console: &Console) -> Result<Exit, Failure>
 
 /// Reads all scenarios, or says what is wrong with all of them.
 fn load(options: &Options) -> Result<Vec<Loaded>, Failure> {
+    let tried = tried(&options.vary)?;
     let (mut all, mut errors) = (Vec::new(), Vec::new());
     for path in &options.scenarios {
         let source = Source::read(path).map_err(|error| vec![*error]);
-        match source.and_then(|source| source.scenario(options.seed)) {
+        match source.and_then(|source| source.tried(options.seed, &tried)) {
             Ok(loaded) => all.push(loaded),
             Err(found) => errors.extend(found),
         }
     }
     let mut names = BTreeSet::new();
     for loaded in &all {
-        let name = &loaded.scenario.name;
+        let name = &loaded.scenario().name;
         if !names.insert(name.to_lowercase()) {
             let message = format!("two of the scenarios are called `{name}`");
             let hint = "results lie in a folder of the scenario's name; rename one of them";
@@ -149,14 +157,24 @@ fn load(options: &Options) -> Result<Vec<Loaded>, Failure> {
     if errors.is_empty() { Ok(all) } else { Err(errors.into()) }
 }
 
+/// The variants that `--vary` asks for; none without it.
+fn tried(vary: &[Variation]) -> Result<Vec<Tried>, Diagnostic> {
+    if vary.is_empty() {
+        return Ok(Vec::new());
+    }
+    grid(vary).and_then(|points| variants::tried(&points)).map_err(|why| {
+        Diagnostic::error("vary", why).hint("sweeps try many values: fleetsim sweep")
+    })
+}
+
 fn lay_out<'l>(
     options: &Options,
     loaded: &'l [Loaded],
 ) -> Result<Vec<Experiment<'l>>, Vec<Diagnostic>> {
     let (mut all, mut errors) = (Vec::new(), Vec::new());
     for loaded in loaded {
-        let strategies = loaded.strategies(&options.strategy);
-        match strategies.and_then(|strategies| loaded.lay_out(&strategies)) {
+        let candidates = loaded.candidates(&options.strategy);
+        match candidates.and_then(|candidates| loaded.lay_out(&candidates)) {
             Ok(experiment) => all.push(experiment),
             Err(found) => errors.extend(found),
         }
@@ -169,12 +187,13 @@ fn folders(options: &Options, loaded: &[Loaded]) -> Result<Vec<PathBuf>, Failure
     let one = loaded.len() == 1;
     let folder = |loaded: &Loaded| match &options.output {
         Some(folder) if one => folder.clone(),
-        Some(folder) => folder.join(&loaded.scenario.name),
-        None => Path::new(RESULTS).join(&loaded.scenario.name),
+        Some(folder) => folder.join(&loaded.scenario().name),
+        None if options.vary.is_empty() => Path::new(RESULTS).join(&loaded.scenario().name),
+        None => Path::new(RESULTS).join(format!("{}-vary", loaded.scenario().name)),
     };
     let folders: Vec<PathBuf> = loaded.iter().map(folder).collect();
     for (folder, loaded) in folders.iter().zip(loaded) {
-        results::claim(folder, &loaded.scenario, options.force)?;
+        results::claim(folder, loaded.scenario(), options.force)?;
     }
     Ok(folders)
 }
@@ -197,7 +216,7 @@ fn seek(
     goal: Option<Goal>,
     console: &Console,
 ) -> (Outcomes, Confidence) {
-    let scenario = &loaded.scenario;
+    let scenario = loaded.scenario();
     panic::note(InHand {
         scenario: loaded.name().to_owned(),
         seed: scenario.seed,

@@ -8,10 +8,13 @@ use std::path::{Path, PathBuf};
 use fleetsim::error::Diagnostic;
 use fleetsim::experiment::Experiment;
 use fleetsim::ids::MemberId;
+use fleetsim::scenario::variants::{JOINT, Tried};
 use fleetsim::scenario::vary::{self, Edit};
 use fleetsim::scenario::{Scenario, lints};
 use fleetsim::scheduler::{Plan, Strategy};
-use fleetsim::sim::World;
+
+/// A strategy, and the variant of the scenario that carries it out.
+pub(crate) type Candidate<'l> = (&'l Scenario, &'l Strategy);
 
 /// So many errors of one strategy are shown; more are one mistake many times.
 const MOST_ERRORS: usize = 10;
@@ -30,8 +33,8 @@ pub(crate) struct Source {
 /// A scenario that was read, with what is doubtful about it.
 #[derive(Debug)]
 pub(crate) struct Loaded {
-    /// The scenario.
-    pub(crate) scenario: Scenario,
+    /// The scenario's variants, at least one: itself where it has none.
+    pub(crate) scenarios: Vec<Scenario>,
     /// Warnings, in the order of their places.
     pub(crate) warnings: Vec<Diagnostic>,
     source: Source,
@@ -81,6 +84,27 @@ impl Source {
         seed: Option<u64>,
         edits: &[Edit],
     ) -> Result<Loaded, Vec<Diagnostic>> {
+        self.every(seed, edits, &[])
+    }
+
+    /// The same, with variants besides its own.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it.
+    pub(crate) fn tried(
+        self,
+        seed: Option<u64>,
+        tried: &[Tried],
+    ) -> Result<Loaded, Vec<Diagnostic>> {
+        self.every(seed, &[], tried)
+    }
+
+    fn every(
+        self,
+        seed: Option<u64>,
+        edits: &[Edit],
+        tried: &[Tried],
+    ) -> Result<Loaded, Vec<Diagnostic>> {
         let open = |name: &str| {
             let path = self.folder.join(name);
             let bytes = fs::read(&path).map_err(|why| {
@@ -90,10 +114,10 @@ impl Source {
             })?;
             String::from_utf8(bytes).map_err(|_| "it is not UTF-8 text".to_owned())
         };
-        match Scenario::read_varied(&self.name, &self.text, &open, seed, edits) {
-            Ok((scenario, warnings)) => {
+        match Scenario::read_all(&self.name, &self.text, &open, seed, edits, tried) {
+            Ok((scenarios, warnings)) => {
                 let warnings = warnings.into_iter().map(|found| self.as_named(found)).collect();
-                Ok(Loaded { scenario, warnings, source: self })
+                Ok(Loaded { scenarios, warnings, source: self })
             }
             Err(errors) => Err(errors.into_iter().map(|found| self.as_named(found)).collect()),
         }
@@ -163,77 +187,93 @@ impl Loaded {
         &self.source.name
     }
 
-    /// The strategies of these names, in the scenario's order; all of them if none is named.
+    /// The scenario; of several variants, the first.
+    pub(crate) fn scenario(&self) -> &Scenario {
+        &self.scenarios[0]
+    }
+
+    fn all(&self) -> impl Iterator<Item = Candidate<'_>> {
+        let of = |scenario| move |strategy| (scenario, strategy);
+        self.scenarios.iter().flat_map(move |scenario| scenario.strategies.iter().map(of(scenario)))
+    }
+
+    /// The candidates of these names, in the scenario's order; all of them if none is named. The
+    /// name of a variant, or of a strategy, stands for all candidates that it is in.
     ///
     /// # Errors
     /// For every name that the scenario does not have.
-    pub(crate) fn strategies(&self, wanted: &[String]) -> Result<Vec<&Strategy>, Vec<Diagnostic>> {
-        let all = &self.scenario.strategies;
+    pub(crate) fn candidates(
+        &self,
+        wanted: &[String],
+    ) -> Result<Vec<Candidate<'_>>, Vec<Diagnostic>> {
         let unknown: Vec<Diagnostic> = wanted
             .iter()
-            .filter(|name| all.iter().all(|strategy| strategy.name != **name))
+            .filter(|name| !self.all().any(|(_, strategy)| goes_by(&strategy.name, name)))
             .map(|name| self.unknown(name))
             .collect();
         if !unknown.is_empty() {
             return Err(unknown);
         }
-        let asked = |strategy: &&Strategy| wanted.is_empty() || wanted.contains(&strategy.name);
-        Ok(all.iter().filter(asked).collect())
+        let asked = |(_, strategy): &Candidate<'_>| {
+            wanted.is_empty() || wanted.iter().any(|name| goes_by(&strategy.name, name))
+        };
+        Ok(self.all().filter(asked).collect())
     }
 
-    /// The strategy of this name, or the scenario's first.
+    /// The candidate of this name, or the scenario's first.
     ///
     /// # Errors
-    /// If the scenario has no strategy of this name.
-    pub(crate) fn strategy(&self, wanted: Option<&String>) -> Result<&Strategy, Vec<Diagnostic>> {
-        let found = self.strategies(wanted.map_or(&[], std::slice::from_ref))?;
-        Ok(found.first().expect("a scenario has at least one strategy"))
+    /// If the scenario has no candidate of this name.
+    pub(crate) fn candidate(
+        &self,
+        wanted: Option<&String>,
+    ) -> Result<Candidate<'_>, Vec<Diagnostic>> {
+        let found = self.candidates(wanted.map_or(&[], std::slice::from_ref))?;
+        Ok(*found.first().expect("a scenario has at least one strategy"))
     }
 
     fn unknown(&self, wanted: &str) -> Diagnostic {
-        let names = self.scenario.strategies.iter().map(|strategy| strategy.name.as_str());
+        let names = self.all().map(|(_, strategy)| strategy.name.as_str());
         let names: Vec<_> = nearest(wanted, names).into_iter().map(|(name, _)| name).collect();
         let message = format!("{} has no strategy `{wanted}`", self.name());
         Diagnostic::error("unknown-strategy", message)
             .hint(format!("its strategies, the nearest name first: {}", names.join(", ")))
     }
 
-    /// Lays strategies over the fleet.
+    /// Lays candidates over their fleets.
     ///
     /// # Errors
-    /// Whatever makes one of them impossible for this fleet (S6, L2, R-K6, R-I19).
+    /// Whatever makes one of them impossible for its fleet (S6, L2, R-K6, R-I19).
     pub(crate) fn lay_out<'s>(
         &'s self,
-        strategies: &[&'s Strategy],
+        candidates: &[Candidate<'s>],
     ) -> Result<Experiment<'s>, Vec<Diagnostic>> {
-        let scenario = &self.scenario;
-        let clock = scenario.start..scenario.start + scenario.horizon;
-        let (mut plans, mut errors) = (Vec::new(), Vec::new());
-        for strategy in strategies {
-            let (fleet, update, limits) =
-                (&scenario.fleet, &scenario.update, scenario.service_limits);
-            let found = match Plan::compile(strategy, fleet, update, limits, clock.clone()) {
+        let (mut laid, mut errors) = (Vec::new(), Vec::new());
+        for (scenario, strategy) in candidates.iter().copied() {
+            let found = match scenario.lay_out(strategy) {
                 Ok(plan) => {
                     let found = scenario.check_selected(selected(&plan));
-                    plans.push(plan);
+                    laid.push((scenario, plan));
                     found
                 }
                 Err(found) => found,
             };
-            self.add(strategy, found, &mut errors);
+            self.add((scenario, strategy), found, &mut errors);
         }
-        if errors.is_empty() {
-            Ok(Experiment { scenario, world: World::new(scenario.setting()), plans })
-        } else {
-            Err(errors)
-        }
+        let first = candidates.first().map_or(self.scenario(), |(scenario, _)| scenario);
+        if errors.is_empty() { Ok(Experiment::of(first, laid)) } else { Err(errors) }
     }
 
     /// Adds a strategy's errors, each once, with its place.
-    fn add(&self, strategy: &Strategy, found: Vec<Diagnostic>, errors: &mut Vec<Diagnostic>) {
+    fn add(
+        &self,
+        (scenario, strategy): Candidate<'_>,
+        found: Vec<Diagnostic>,
+        errors: &mut Vec<Diagnostic>,
+    ) {
         let left_out = found.len().saturating_sub(MOST_ERRORS);
         for mut error in found.into_iter().take(MOST_ERRORS) {
-            error.place = error.place.or_else(|| self.place_of(strategy));
+            error.place = error.place.or_else(|| place_of(scenario, strategy));
             let error = self.source.as_named(error);
             if errors.iter().all(|known| known.message != error.message) {
                 errors.push(error);
@@ -246,23 +286,34 @@ impl Loaded {
         }
     }
 
-    fn place_of(&self, strategy: &Strategy) -> Option<fleetsim::error::Place> {
-        let (all, places) = (&self.scenario.strategies, &self.scenario.places);
-        let position = all.iter().position(|other| other.name == strategy.name)?;
-        places.strategies.get(position).map(|found| places.place(found.at))
-    }
-
     /// What is doubtful in the scenario's text and about these plans, in the order of places.
     pub(crate) fn doubts(&self, experiment: &Experiment<'_>) -> Vec<Diagnostic> {
-        let found = lints::lint(&self.scenario, &experiment.plans);
-        let found = found.into_iter().map(|doubt| self.source.as_named(doubt));
-        let mut doubts: Vec<Diagnostic> = self.warnings.iter().cloned().chain(found).collect();
+        let mut doubts = self.warnings.clone();
+        for (scenario, plans) in experiment.by_variant() {
+            for doubt in lints::lint(scenario, plans) {
+                let doubt = self.source.as_named(doubt);
+                if !doubts.contains(&doubt) {
+                    doubts.push(doubt);
+                }
+            }
+        }
         doubts.sort_by_cached_key(|doubt| {
             let place = doubt.place.as_ref();
             place.map(|at| (at.file != self.source.name, at.file.clone(), at.line, at.column))
         });
         doubts
     }
+}
+
+/// Whether a candidate goes by a name: its own, or that of its variant or its strategy.
+fn goes_by(candidate: &str, name: &str) -> bool {
+    candidate == name || candidate.split(JOINT).any(|part| part == name)
+}
+
+fn place_of(scenario: &Scenario, strategy: &Strategy) -> Option<fleetsim::error::Place> {
+    let (all, places) = (&scenario.strategies, &scenario.places);
+    let position = all.iter().position(|other| other.name == strategy.name)?;
+    places.strategies.get(position).map(|found| places.place(found.at))
 }
 
 /// The members of a plan's groups.

@@ -55,10 +55,10 @@ pub(crate) struct Options {
 /// Carries out `plan`.
 pub(crate) fn run(options: &Options, console: &Console) -> Result<Exit, Failure> {
     let loaded = Source::read(&options.scenario)?.scenario(options.seed)?;
-    let strategy = loaded.strategy(options.strategy.as_ref())?;
-    let experiment = loaded.lay_out(&[strategy])?;
+    let (scenario, strategy) = loaded.candidate(options.strategy.as_ref())?;
+    let experiment = loaded.lay_out(&[(scenario, strategy)])?;
     console.warn(&loaded.doubts(&experiment));
-    let view = View::new(&loaded.scenario, strategy, &experiment.plans[0]);
+    let view = View::new(scenario, strategy, &experiment.plans[0]);
     match console.format {
         Format::Json => console.print_json(&view.json())?,
         Format::Csv => console.print(&view.members_table(true).render(Format::Csv))?,

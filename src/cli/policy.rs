@@ -85,7 +85,7 @@ pub(crate) fn run(options: &Options, console: &Console) -> Result<Exit, Failure>
     let loaded = loaded.map(|source| source.scenario(None)).transpose()?;
     let member = explain.member.as_deref().zip(loaded.as_ref());
     let member = member.map(|(name, loaded)| member_of(loaded, name)).transpose()?;
-    let scenario = loaded.as_ref().map(|loaded| &loaded.scenario);
+    let scenario = loaded.as_ref().map(Loaded::scenario);
     let asked = Asked::new(explain, change, policy, member, scenario);
     match console.format {
         Format::Json => console.print_json(&asked.json())?,
@@ -115,7 +115,7 @@ fn policy(name: &str) -> Result<NodeDisruptionPolicy, Diagnostic> {
 }
 
 fn member_of<'s>(loaded: &'s Loaded, name: &str) -> Result<&'s Member, Diagnostic> {
-    let members = &loaded.scenario.fleet.members;
+    let members = &loaded.scenario().fleet.members;
     members.iter().find(|member| member.name == name).ok_or_else(|| {
         let names = nearest(name, members.iter().map(|member| member.name.as_str()));
         let names = names.into_iter().map(|(name, _)| name);

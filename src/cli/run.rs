@@ -138,14 +138,13 @@ struct Replication<'a> {
 /// Carries out `run`.
 pub(crate) fn run(options: &Options, console: &Console) -> Result<Exit, Failure> {
     let loaded = Source::read(&options.scenario)?.scenario(options.seed)?;
-    let strategy = loaded.strategy(options.strategy.as_ref())?;
-    let scenario = &loaded.scenario;
+    let (scenario, strategy) = loaded.candidate(options.strategy.as_ref())?;
     options.timeline.as_deref().map(Picture::of).transpose()?;
     let end = match options.until {
         Some(until) => until.end(scenario)?,
         None => scenario.start + scenario.horizon,
     };
-    let experiment = loaded.lay_out(&[strategy])?;
+    let experiment = loaded.lay_out(&[(scenario, strategy)])?;
     console.warn(&loaded.doubts(&experiment));
     panic::note(InHand {
         scenario: options.scenario.clone(),

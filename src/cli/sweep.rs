@@ -104,7 +104,7 @@ pub(crate) fn run(options: &Options, console: &Console) -> Result<Exit, Failure>
     let loaded = load(options, &source, &grid)?;
     let experiments = lay_out(options, &loaded)?;
     let folder = folder(options, &base, "sweep");
-    results::claim(&folder, &base.scenario, options.force)?;
+    results::claim(&folder, base.scenario(), options.force)?;
     console.warn(&base.warnings);
     listen();
     let points = simulate(options, (&loaded, &experiments), &grid, console);
@@ -114,9 +114,9 @@ pub(crate) fn run(options: &Options, console: &Console) -> Result<Exit, Failure>
     }
     let done = points.len();
     let sweep = Sweep {
-        scenario: base.scenario.name.clone(),
-        digest: base.scenario.digest.clone(),
-        seed: base.scenario.seed,
+        scenario: base.scenario().name.clone(),
+        digest: base.scenario().digest.clone(),
+        seed: base.scenario().seed,
         paths: options.vary.iter().map(|variation| variation.path.clone()).collect(),
         points,
         front: options.front,
@@ -165,8 +165,8 @@ fn lay_out<'l>(
 ) -> Result<Vec<Experiment<'l>>, Vec<Diagnostic>> {
     let (mut all, mut errors) = (Vec::new(), Vec::<Diagnostic>::new());
     for loaded in loaded {
-        let strategies = loaded.strategies(&options.strategy);
-        match strategies.and_then(|strategies| loaded.lay_out(&strategies)) {
+        let candidates = loaded.candidates(&options.strategy);
+        match candidates.and_then(|candidates| loaded.lay_out(&candidates)) {
             Ok(experiment) => all.push(experiment),
             Err(found) => {
                 for error in found {
@@ -182,7 +182,7 @@ fn lay_out<'l>(
 
 /// Where results go: without `-o`, a folder of the scenario's name and of what was done.
 fn folder(options: &Options, base: &Loaded, what: &str) -> PathBuf {
-    let name = || Path::new("results").join(format!("{}-{what}", base.scenario.name));
+    let name = || Path::new("results").join(format!("{}-{what}", base.scenario().name));
     options.output.clone().unwrap_or_else(name)
 }
 
@@ -220,7 +220,7 @@ fn run_all(
         u64::from(replications(experiment)) * experiment.plans.len() as u64
     };
     let total = experiments.iter().map(work).sum();
-    let (clock, bar) = (Clock::start(), Bar::new(&base.scenario.name, total, console));
+    let (clock, bar) = (Clock::start(), Bar::new(&base.scenario().name, total, console));
     let mut before = 0;
     for (index, experiment) in experiments.iter().enumerate() {
         panic::note(InHand {

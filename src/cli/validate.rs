@@ -100,7 +100,7 @@ type Read = Result<(Vec<String>, Vec<Diagnostic>), Vec<Diagnostic>>;
 
 fn scenario(source: Source) -> Read {
     let loaded = source.scenario(None)?;
-    let experiment = match loaded.lay_out(&loaded.strategies(&[])?) {
+    let experiment = match loaded.lay_out(&loaded.candidates(&[])?) {
         Ok(experiment) => experiment,
         // The warnings of the text stand beside the errors of the plans.
         Err(errors) => return Err([loaded.warnings, errors].concat()),

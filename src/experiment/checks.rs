@@ -76,15 +76,19 @@ pub struct Answer<'s> {
     pub notes: Vec<String>,
 }
 
-/// Understands all checks of a scenario: a question for each check and strategy, in the order of
+/// Understands all checks of a scenario, which all its variants share: a question for each check and strategy, in the order of
 /// the checks, then of the strategies.
 ///
 /// # Errors
 /// For every check that asks for what does not exist: it is never a pass.
-pub fn questions(scenario: &Scenario) -> Result<Vec<Question<'_>>, Vec<Diagnostic>> {
+///
+/// # Panics
+/// Without a scenario.
+pub fn questions(variants: &[Scenario]) -> Result<Vec<Question<'_>>, Vec<Diagnostic>> {
+    let scenario = variants.first().expect("a scenario is a variant of itself");
     let (mut questions, mut errors) = (Vec::new(), Vec::new());
     for check in &scenario.checks {
-        match understood(check, scenario) {
+        match understood(check, variants) {
             Ok(found) => questions.extend(found),
             Err(error) => errors.push(error.at(scenario.places.place(check.at))),
         }
@@ -94,16 +98,16 @@ pub fn questions(scenario: &Scenario) -> Result<Vec<Question<'_>>, Vec<Diagnosti
 
 fn understood<'s>(
     check: &'s Check,
-    scenario: &'s Scenario,
+    variants: &'s [Scenario],
 ) -> Result<Vec<Question<'s>>, Diagnostic> {
-    let measure = measure(check, scenario)?;
+    let measure = measure(check, variants)?;
     let statistic = statistic(check, measure)?;
     let reference = match &check.bound {
         scenario::Bound::LessThan(name) => Some(name.as_str()),
         scenario::Bound::AtMost(_) | scenario::Bound::AtLeast(_) => None,
     };
     let confidence = Confidence::new(check.confidence).expect("the reader checks confidences");
-    let names = scenario.strategies.iter().map(|strategy| strategy.name.as_str());
+    let names = variants[0].candidates.iter().map(String::as_str);
     let questions = names
         .filter(|name| check.strategy.as_ref().is_none_or(|wanted| wanted == name))
         .filter(|name| reference != Some(*name))
@@ -117,12 +121,12 @@ fn understood<'s>(
     Ok(questions)
 }
 
-fn measure(check: &Check, scenario: &Scenario) -> Result<Measure, Diagnostic> {
+fn measure(check: &Check, variants: &[Scenario]) -> Result<Measure, Diagnostic> {
     if let Some(by) = check.by {
         return Ok(Measure::CompletedBy(by));
     }
     if let (Ok(Metric::Change(metric)), true) =
-        (check.metric.parse(), scenario.campaigns.is_empty())
+        (check.metric.parse(), variants.iter().all(|scenario| scenario.campaigns.is_empty()))
     {
         let message = format!("`{metric}` is measured of configuration changes; there are none");
         return Err(Diagnostic::error("unknown-metric", message)
@@ -163,21 +167,21 @@ impl<'s> Question<'s> {
     /// # Panics
     /// If the experiment lacks one of them, or has no replications.
     pub fn answer(&self, experiment: &Experiment<'_>, outcomes: &Outcomes) -> Answer<'s> {
-        let clock = Clock::of(experiment);
-        let of = |name: &str| {
+        let luck = !experiment.is_deterministic();
+        let side = |name: &str| {
             let position = experiment.plans.iter().position(|plan| plan.strategy == name);
-            &outcomes.by_strategy[position.expect("the strategy was simulated")][..]
+            let position = position.expect("the strategy was simulated");
+            let (outcomes, clock) =
+                (&outcomes.by_strategy[position][..], Clock::of(experiment.scenario_of(position)));
+            Side { measure: self.measure, outcomes, clock, luck }
         };
-        let luck = !experiment.world.is_deterministic();
-        let side = Side { measure: self.measure, outcomes: of(self.strategy), clock, luck };
-        let (estimate, mut notes) = match self.reference {
+        let (side, reference) = (side(self.strategy), self.reference.map(side));
+        let (estimate, mut notes) = match reference {
             None => side.estimate(self.statistic, self.confidence),
-            Some(name) => {
-                let reference = Side { outcomes: of(name), ..side };
-                side.less(&reference, self.statistic, self.confidence)
-            }
+            Some(reference) => side.less(&reference, self.statistic, self.confidence),
         };
-        let verdict = decide(&self.check.bound, estimate.interval, clock.horizon.as_secs_f64());
+        let horizon = side.clock.horizon.as_secs_f64();
+        let verdict = decide(&self.check.bound, estimate.interval, horizon);
         notes.splice(0..0, told(&estimate.caveats));
         // More replications do not look beyond the horizon.
         if verdict == Verdict::Undecided && side.unknown() == 0 {
@@ -262,8 +266,8 @@ struct Clock {
 }
 
 impl Clock {
-    fn of(experiment: &Experiment<'_>) -> Self {
-        Self { start: experiment.scenario.start, horizon: experiment.scenario.horizon }
+    fn of(scenario: &Scenario) -> Self {
+        Self { start: scenario.start, horizon: scenario.horizon }
     }
 }
 

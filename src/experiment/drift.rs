@@ -90,7 +90,7 @@ pub fn drifts(
     confidence: Confidence,
 ) -> Drifts {
     let made = outcomes.by_strategy.first().map_or(0, Vec::len);
-    let deterministic = experiment.world.is_deterministic();
+    let deterministic = experiment.is_deterministic();
     let comparison = Comparison {
         horizons: [experiment.scenario.horizon.as_secs_f64(), baseline.horizon],
         luck: [!deterministic, !baseline.deterministic],
@@ -133,7 +133,7 @@ fn differs(experiment: &Experiment<'_>, baseline: &Baseline, made: usize) -> Vec
         let theirs = &baseline.version;
         said.push(format!("the baseline was made by fleetsim {theirs}; this is {version}"));
     }
-    let luck = !experiment.world.is_deterministic() && !baseline.deterministic;
+    let luck = !experiment.is_deterministic() && !baseline.deterministic;
     if luck && baseline.seed != scenario.seed {
         let (theirs, ours) = (baseline.seed, scenario.seed);
         said.push(format!("the baseline's seed is {theirs}, this one's {ours}: not paired"));
@@ -144,7 +144,7 @@ fn differs(experiment: &Experiment<'_>, baseline: &Baseline, made: usize) -> Vec
             "the baseline has {theirs} replications, this has {made}: not paired; use -n {theirs}"
         ));
     }
-    let named = |name: &str| scenario.strategies.iter().any(|strategy| strategy.name == name);
+    let named = |name: &str| scenario.candidates.iter().any(|known| known == name);
     for stored in baseline.strategies.iter().filter(|stored| !named(&stored.name)) {
         said.push(format!("strategy `{}` of the baseline is not in the scenario", stored.name));
     }

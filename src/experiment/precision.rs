@@ -113,7 +113,7 @@ impl Experiment<'_> {
         confidence: Confidence,
     ) -> Option<Estimate> {
         let sample = metric.sample(outcomes, self.scenario.horizon);
-        if !self.world.is_deterministic() {
+        if !self.is_deterministic() {
             return statistic.of(&sample, confidence);
         }
         let first = *sample.observations().first()?;

@@ -45,7 +45,7 @@ impl Best {
         let systems: Vec<&Sample> = samples.iter().collect();
         let mut best =
             Self { metric, indifference, confidence, decision: None, smallest: Vec::new() };
-        let certain = experiment.world.is_deterministic();
+        let certain = experiment.is_deterministic();
         if certain && samples.iter().all(|sample| sample.censored() == 0) {
             let first = |sample: &Sample| sample.observations()[0].value;
             let least = samples.iter().map(first).fold(f64::INFINITY, f64::min);

@@ -129,7 +129,7 @@ impl Checked {
             digest: scenario.digest.clone(),
             seed: scenario.seed,
             replications,
-            deterministic: experiment.world.is_deterministic(),
+            deterministic: experiment.is_deterministic(),
             strict,
             differs: drifts.map(|drifts| drifts.differs.clone()).unwrap_or_default(),
             rows,

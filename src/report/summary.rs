@@ -36,6 +36,8 @@ pub struct Summary {
     pub confidence: Confidence,
     /// Whether replications draw no random number: then intervals are points.
     pub deterministic: bool,
+    /// Whether there are variants, so that candidates are not just strategies.
+    pub varied: bool,
     /// In the scenario's order.
     pub strategies: Vec<StrategySummary>,
     /// Every later strategy against the first, in order, each by [`COMPARED`].
@@ -51,7 +53,7 @@ pub struct StrategySummary {
     pub name: String,
     /// Members in its run.
     pub members: u32,
-    /// Each of [`Metric::columns_of`] the scenario.
+    /// Each of [`Experiment::columns`].
     pub metrics: Vec<MetricSummary>,
     /// Each of [`End::ALL`].
     pub outcomes: Vec<OutcomeShare>,
@@ -106,12 +108,12 @@ impl Summary {
         outcomes: &Outcomes,
         confidence: Confidence,
     ) -> Option<Self> {
-        let (scenario, world) = (experiment.scenario, &experiment.world);
+        let scenario = experiment.scenario;
         let teller = Teller {
             horizon: scenario.horizon,
-            columns: Metric::columns_of(scenario).collect(),
+            columns: experiment.columns(),
             confidence,
-            deterministic: world.is_deterministic(),
+            deterministic: experiment.is_deterministic(),
         };
         let mut strategies = Vec::new();
         for (plan, outcomes) in experiment.plans.iter().zip(&outcomes.by_strategy) {
@@ -125,6 +127,7 @@ impl Summary {
             horizon: scenario.horizon,
             confidence,
             deterministic: teller.deterministic,
+            varied: experiment.by_variant().count() > 1,
             strategies,
             differences: teller.differences(&outcomes.by_strategy),
             best: None,

@@ -151,6 +151,7 @@ fn title(summary: &Summary) -> String {
     let (first, n) = (&summary.strategies[0], summary.replications as u64);
     let strategies = match summary.strategies.len() {
         1 => "1 strategy".to_owned(),
+        many if summary.varied => format!("{many} candidates"),
         many => format!("{many} strategies"),
     };
     let alike = summary.strategies.iter().all(|strategy| strategy.members == first.members);
@@ -174,9 +175,9 @@ fn title(summary: &Summary) -> String {
 /// Strategies, and what the lines of a row are.
 fn names(summary: &Summary) -> Vec<Column> {
     let strategies: Vec<String> = summary.strategies.iter().map(|s| s.name.clone()).collect();
+    let heading = if summary.varied { "candidate" } else { "strategy" };
     let lines = levels(summary).iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
-    let mut columns =
-        vec![Column { heading: "strategy".to_owned(), words: true, cells: strategies }];
+    let mut columns = vec![Column { heading: heading.to_owned(), words: true, cells: strategies }];
     if !summary.deterministic {
         let cells = vec![lines; summary.strategies.len()];
         columns.push(Column { heading: String::new(), words: true, cells });
@@ -344,7 +345,7 @@ pub fn notes(summary: &Summary) -> Vec<Diagnostic> {
         }
     }
     let named = |(strategies, mut note): (Vec<&str>, Diagnostic)| {
-        note.message = format!("{}: {}", quoted(&strategies), note.message);
+        note.message = format!("{}: {}", quoted(summary, &strategies), note.message);
         note
     };
     let mut notes: Vec<Diagnostic> = found.into_iter().map(named).collect();
@@ -366,7 +367,12 @@ pub fn notes(summary: &Summary) -> Vec<Diagnostic> {
     notes
 }
 
-fn quoted(names: &[&str]) -> String {
+/// Names of strategies; many that are all of them are not named one by one.
+fn quoted(summary: &Summary, names: &[&str]) -> String {
+    if names.len() > 3 && names.len() == summary.strategies.len() {
+        let what = if summary.varied { "candidates" } else { "strategies" };
+        return format!("all {} {what}", names.len());
+    }
     names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
@@ -472,7 +478,7 @@ fn weak_quantiles(summary: &Summary) -> Vec<Diagnostic> {
     let note = |(metric, caveat, strategies): (Metric, Caveat, Vec<&str>)| {
         let text = caveat.to_string();
         let (what, hint) = text.split_once("; ").unwrap_or((&text, "use a larger -n"));
-        let message = format!("{}: {metric}: {what}", quoted(&strategies));
+        let message = format!("{}: {metric}: {what}", quoted(summary, &strategies));
         Diagnostic::warning("few-replications", message).hint(hint)
     };
     found.into_iter().map(note).collect()

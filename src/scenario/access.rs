@@ -48,6 +48,8 @@ const SYNONYMS: &[(&str, &str)] = &[
 /// So many errors, and so many warnings, are kept; a file with more has one mistake many times.
 const MOST_ERRORS: usize = 100;
 
+/// So many variants are named in a message.
+const MOST_VARIANTS: usize = 3;
 /// Messages are cut after this many characters.
 const LONGEST_MESSAGE: usize = 400;
 
@@ -85,6 +87,18 @@ impl Sources {
         u16::try_from(files.len() - 1).expect("the caller bounds the number of files")
     }
 
+    /// The same; a text that is known under this name is not added again.
+    pub(super) fn add_once(&self, name: &str, text: &str) -> u16 {
+        let same = |(known, lines): &(String, Vec<String>)| {
+            known == name && lines.iter().map(String::as_str).eq(text.lines())
+        };
+        let known = self.0.borrow().0.iter().position(same);
+        match known {
+            Some(file) => u16::try_from(file).expect("numbers of files fit"),
+            None => self.add(name, text),
+        }
+    }
+
     pub(super) fn is_json(&self, file: u16) -> bool {
         let name = &self.0.borrow().0[usize::from(file)].0;
         std::path::Path::new(name).extension().is_some_and(|e| e.eq_ignore_ascii_case("json"))
@@ -95,8 +109,36 @@ impl Sources {
 #[derive(Debug, Default)]
 pub(super) struct Notes {
     pub(super) sources: Sources,
-    found: RefCell<Vec<(Option<Spot>, Diagnostic)>>,
+    found: RefCell<Vec<Found>>,
     errors: Cell<usize>,
+    /// How many variants were read so far, and the name of the one in hand.
+    variants: Cell<usize>,
+    variant: RefCell<Option<String>>,
+}
+
+/// A diagnostic with its place.
+#[derive(Debug)]
+struct Found {
+    at: Option<Spot>,
+    diagnostic: Diagnostic,
+    /// The variants in which it was found.
+    variants: Vec<String>,
+}
+
+impl Found {
+    /// The diagnostic; of several variants, with those that it is about.
+    fn told(&self, of_variants: usize) -> Diagnostic {
+        let mut diagnostic = self.diagnostic.clone();
+        if !self.variants.is_empty() && self.variants.len() < of_variants {
+            let names = self.variants.iter().take(MOST_VARIANTS).map(|name| format!("`{name}`"));
+            let mut names = names.collect::<Vec<_>>().join(", ");
+            if self.variants.len() > MOST_VARIANTS {
+                names.push_str(", …");
+            }
+            diagnostic.message = format!("variant {names}: {}", diagnostic.message);
+        }
+        diagnostic
+    }
 }
 
 /// A diagnostic that was just noted and may get a hint.
@@ -136,23 +178,38 @@ impl Notes {
             diagnostic.message.push('…');
         }
         let mut found = self.found.borrow_mut();
-        let known = found.iter().any(|(spot, old)| {
-            *spot == at && old.code == diagnostic.code && old.message == diagnostic.message
-        });
-        if diagnostic.severity == Severity::Error && !known {
+        let variant = self.variant.borrow().clone();
+        let same = |old: &&mut Found| {
+            let other = &old.diagnostic;
+            old.at == at && other.code == diagnostic.code && other.message == diagnostic.message
+        };
+        if let Some(known) = found.iter_mut().find(same) {
+            known.variants.extend(variant.filter(|name| !known.variants.contains(name)));
+            return Noted(None);
+        }
+        if diagnostic.severity == Severity::Error {
             self.errors.set(self.errors.get() + 1);
         }
         let severity = diagnostic.severity;
-        let so_far = found.iter().filter(|(_, other)| other.severity == severity).count();
-        if known || so_far >= MOST_ERRORS {
+        let so_far = found.iter().filter(|other| other.diagnostic.severity == severity).count();
+        if so_far >= MOST_ERRORS {
             return Noted(None);
         }
-        found.push((at, diagnostic));
-        let last = |found: &mut Vec<(Option<Spot>, Diagnostic)>| found.len() - 1;
+        found.push(Found { at, diagnostic, variants: variant.into_iter().collect() });
         Noted(Some(RefMut::map(found, |found| {
-            let position = last(found);
-            &mut found[position].1
+            &mut found.last_mut().expect("it was just added").diagnostic
         })))
+    }
+
+    /// From here on, what is noted is about this variant.
+    pub(super) fn begin_variant(&self, name: &str) {
+        self.variants.set(self.variants.get() + 1);
+        self.variant.replace(Some(name.to_owned()));
+    }
+
+    /// From here on, what is noted is about no variant.
+    pub(super) fn end_variants(&self) {
+        self.variant.replace(None);
     }
 
     pub(super) fn errors(&self) -> usize {
@@ -162,15 +219,19 @@ impl Notes {
     /// All warnings, or all errors if there is one; in the order of their places.
     pub(super) fn finish(&self) -> Result<Vec<Diagnostic>, Vec<Diagnostic>> {
         let mut found = self.found.take();
-        found.sort_by_key(|(spot, _)| *spot);
+        let variants = self.variants.get();
+        found.sort_by_key(|found| found.at);
         let errors = self.errors.get();
         let wanted = if errors > 0 { Severity::Error } else { Severity::Warning };
         let mut list: Vec<_> = found
             .into_iter()
-            .filter(|(_, diagnostic)| diagnostic.severity == wanted)
-            .map(|(spot, diagnostic)| match spot {
-                Some(spot) => diagnostic.at(self.sources.place(spot)),
-                None => diagnostic,
+            .filter(|found| found.diagnostic.severity == wanted)
+            .map(|found| {
+                let diagnostic = found.told(variants);
+                match found.at {
+                    Some(spot) => diagnostic.at(self.sources.place(spot)),
+                    None => diagnostic,
+                }
             })
             .collect();
         if errors == 0 {

@@ -2,7 +2,6 @@
 
 use super::access::{Field, Map, nearest, one_of};
 use super::tree::Spot;
-use crate::scheduler::Strategy;
 use crate::time::{Span, Timestamp};
 
 const CHECK: &[&str] =
@@ -112,12 +111,12 @@ pub enum Bound {
 }
 
 /// Reads `checks`.
-pub(super) fn read(field: Option<Field<'_>>, strategies: &[Strategy]) -> Vec<Check> {
-    let items = field.iter().filter_map(Field::items).flatten();
+pub(super) fn read(field: &Field<'_>, strategies: &[String]) -> Vec<Check> {
+    let items = field.items().into_iter().flatten();
     items.filter_map(|item| check(&item, strategies)).collect()
 }
 
-fn check(field: &Field<'_>, strategies: &[Strategy]) -> Option<Check> {
+fn check(field: &Field<'_>, strategies: &[String]) -> Option<Check> {
     let map = field.map("a check", CHECK)?;
     let strategy = map.own("strategy").and_then(|field| strategy_name(&field, strategies, true));
     let metric = map.need("metric").and_then(|field| metric(&field));
@@ -142,12 +141,12 @@ fn check(field: &Field<'_>, strategies: &[Strategy]) -> Option<Check> {
     })
 }
 
-fn strategy_name(field: &Field<'_>, strategies: &[Strategy], star: bool) -> Option<String> {
+fn strategy_name(field: &Field<'_>, strategies: &[String], star: bool) -> Option<String> {
     let text = field.text()?;
-    if (star && text == "*") || strategies.iter().any(|strategy| strategy.name == text) {
+    if (star && text == "*") || strategies.iter().any(|name| name == text) {
         return Some(text.to_owned());
     }
-    let names = || strategies.iter().map(|strategy| strategy.name.as_str());
+    let names = || strategies.iter().map(String::as_str);
     let noted = field.fail("unknown-strategy", format!("no strategy is called `{text}`"));
     noted.hint(match nearest(text, names()) {
         Some(near) => format!("did you mean `{near}`?"),
@@ -188,7 +187,7 @@ fn statistic(field: &Field<'_>) -> Option<Statistic> {
     percent.map(|percent| Statistic::Quantile(percent / 100.0))
 }
 
-fn bound(map: &Map<'_>, kind: Option<MetricKind>, strategies: &[Strategy]) -> Option<Bound> {
+fn bound(map: &Map<'_>, kind: Option<MetricKind>, strategies: &[String]) -> Option<Bound> {
     let mut given = ["atMost", "atLeast", "lessThan"].iter().filter_map(|key| map.get(key));
     let (first, second) = (given.next(), given.next());
     let Some(field) = first else {

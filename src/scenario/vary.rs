@@ -212,20 +212,17 @@ fn segments(path: &str) -> Result<Vec<Segment>, (usize, String)> {
 
 /// Replaces one value of a scenario's tree. `None` if that is impossible, which is noted.
 pub(super) fn apply(notes: &Notes, root: &mut Node, edit: &Edit) -> Option<()> {
-    let file = notes.sources.add(SOURCE, &edit.to_string());
+    let whole = place(notes, edit);
     let spot = |from: usize, length: usize| Spot {
-        file,
-        line: 1,
         column: small(from + 1),
         length: small(length.max(1)),
+        ..whole
     };
-    let segments = match segments(&edit.path) {
-        Ok(segments) => segments,
-        Err((at, why)) => {
-            notes.error(spot(at, 1), "path", why);
-            return None;
-        }
-    };
+    // A path that is none is said before a value that cannot be read.
+    if let Err((at, why)) = segments(&edit.path) {
+        notes.error(spot(at, 1), "path", why);
+        return None;
+    }
     // Behind as many spaces as the path is long, the value knows its place.
     let before = edit.path.chars().count() + 1;
     let text = format!("{}{}", " ".repeat(before), edit.value);
@@ -238,12 +235,36 @@ pub(super) fn apply(notes: &Notes, root: &mut Node, edit: &Edit) -> Option<()> {
             .hint("a value is written as in the scenario; check its brackets and quotes");
         return None;
     }
-    let value = tree::parse(notes, file, &text)?;
+    let value = tree::parse(notes, whole.file, &text)?;
     tree::refuse_duplicate_keys(notes, &value);
+    put(notes, root, &edit.path, &spot, value)
+}
+
+/// Where an edit's path stands, in the option that it came from.
+pub(super) fn place(notes: &Notes, edit: &Edit) -> Spot {
+    let file = notes.sources.add_once(SOURCE, &edit.to_string());
+    Spot { file, line: 1, column: 1, length: small(edit.path.chars().count().max(1)) }
+}
+
+/// Puts a value where a path leads; `spot` knows where so many characters of the path stand.
+pub(super) fn put(
+    notes: &Notes,
+    root: &mut Node,
+    path: &str,
+    spot: &dyn Fn(usize, usize) -> Spot,
+    value: Node,
+) -> Option<()> {
+    let segments = match segments(path) {
+        Ok(segments) => segments,
+        Err((at, why)) => {
+            notes.error(spot(at, 1), "path", why);
+            return None;
+        }
+    };
     let mut node = root;
     for (position, segment) in segments.iter().enumerate() {
         let at = spot(segment.from, segment.length);
-        let known: String = edit.path.chars().take(segment.from).collect();
+        let known: String = path.chars().take(segment.from).collect();
         let above = if position == 0 { "the scenario" } else { known.trim_end_matches(['.', '[']) };
         node = match step(node, segment, above, at) {
             Ok(node) => node,
@@ -255,6 +276,12 @@ pub(super) fn apply(notes: &Notes, root: &mut Node, edit: &Edit) -> Option<()> {
     }
     *node = value;
     Some(())
+}
+
+/// The parts of a path; none if it is no path.
+pub(super) fn keys(path: &str) -> Vec<String> {
+    let segments = segments(path).unwrap_or_default();
+    segments.into_iter().map(|segment| segment.text).collect()
 }
 
 fn small(number: usize) -> u32 {

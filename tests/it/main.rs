@@ -24,3 +24,4 @@ mod swarm;
 mod sweep;
 mod tables;
 mod tidy;
+mod variants;

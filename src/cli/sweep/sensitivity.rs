@@ -1,5 +1,6 @@
 //! `sweep --sensitivity`: which assumptions move the answer most.
 
+use fleetsim::error::Diagnostic;
 use fleetsim::experiment::{Outcomes, changes, overtakings, trials};
 use fleetsim::report::results;
 use fleetsim::report::sensitivity::{self, Row, Sensitivity};
@@ -15,19 +16,29 @@ use crate::cli::{Console, Exit, Failure, Format};
 /// Carries out `sweep --sensitivity`.
 pub(super) fn run(options: &Options, console: &Console) -> Result<Exit, Failure> {
     let base = Source::read(&options.scenario)?.scenario(options.seed)?;
-    let strategies: Vec<&Strategy> = base.strategies(&options.strategy)?;
-    let trials = trials(&base.scenario);
-    let mut experiments = vec![base.lay_out(&strategies)?];
+    let candidates = base.candidates(&options.strategy)?;
+    let (scenario, _) = candidates[0];
+    if candidates.iter().any(|(other, _)| !std::ptr::eq(*other, scenario)) {
+        let message = "assumptions are tried on one variant at a time, and these are several";
+        let error = Diagnostic::error("vary", message).hint(format!(
+            "name candidates of one variant, as in --strategy {}",
+            candidates[0].1.name
+        ));
+        return Err(error.into());
+    }
+    let strategies: Vec<&Strategy> = candidates.iter().map(|(_, strategy)| *strategy).collect();
+    let trials = trials(scenario);
+    let mut experiments = vec![base.lay_out(&candidates)?];
     for trial in &trials {
         let same = fleetsim::experiment::Experiment::new(&trial.scenario, strategies.clone())?;
         experiments.push(same);
     }
     let folder = folder(options, &base, "sensitivity");
-    results::claim(&folder, &base.scenario, options.force)?;
+    results::claim(&folder, base.scenario(), options.force)?;
     console.warn(&base.doubts(&experiments[0]));
     listen();
     let deterministic = experiments[0].world.is_deterministic();
-    let (sure, horizon) = ((Confidence::DEFAULT, deterministic), base.scenario.horizon);
+    let (sure, horizon) = ((Confidence::DEFAULT, deterministic), base.scenario().horizon);
     let mut known: Option<Outcomes> = None;
     let mut rows = Vec::new();
     run_all(options, &base, &experiments, console, &mut |index, outcomes| {
@@ -49,9 +60,9 @@ pub(super) fn run(options: &Options, console: &Console) -> Result<Exit, Failure>
     };
     let interrupted = rows.len() < trials.len();
     let mut found = Sensitivity {
-        scenario: base.scenario.name.clone(),
-        digest: base.scenario.digest.clone(),
-        seed: base.scenario.seed,
+        scenario: base.scenario().name.clone(),
+        digest: base.scenario().digest.clone(),
+        seed: base.scenario().seed,
         replications: known.by_strategy.first().map_or(0, Vec::len),
         strategies: strategies.iter().map(|strategy| strategy.name.clone()).collect(),
         rows,

@@ -26,8 +26,9 @@ pub struct ProgressChart {
     pub title: String,
     /// What was simulated and what the bands are, in one line.
     pub subtitle: String,
-    /// Where the virtual clock begins.
-    pub start: Timestamp,
+    /// Where the virtual clock begins; `None` if not at one instant for all, and then there is no
+    /// calendar.
+    pub start: Option<Timestamp>,
     /// Where it ends at the latest: marked when it lies within the axis.
     pub horizon: Option<Span>,
     /// A last line, as on runs that the horizon cut off; empty for none.
@@ -173,15 +174,17 @@ fn frame(canvas: &mut Canvas, chart: &ProgressChart, plot: Rect, end: Span) {
     }
     let title = "time since the start";
     canvas.text(&small(title, plot.right() + AXIS_TITLE, plot.bottom() + 14.0, Anchor::Start));
-    let y = plot.bottom() + 38.0;
-    canvas.line((plot.x, y - 10.0), (plot.right(), y - 10.0), Stroke::new(GRID, 1.0));
-    for tick in calendar_ticks(chart.start, end, whole(plot.width / 84.0)) {
-        let x = place(&tick);
-        canvas.line((x, y - 10.0), (x, y - 5.0), Stroke::new(AXIS, 1.0));
-        canvas.text(&small(&tick.label, x, y + 3.0, Anchor::Middle));
+    if let Some(start) = chart.start {
+        let y = plot.bottom() + 38.0;
+        canvas.line((plot.x, y - 10.0), (plot.right(), y - 10.0), Stroke::new(GRID, 1.0));
+        for tick in calendar_ticks(start, end, whole(plot.width / 84.0)) {
+            let x = place(&tick);
+            canvas.line((x, y - 10.0), (x, y - 5.0), Stroke::new(AXIS, 1.0));
+            canvas.text(&small(&tick.label, x, y + 3.0, Anchor::Middle));
+        }
+        let title = calendar_title(start, end);
+        canvas.text(&small(&title, plot.right() + AXIS_TITLE, y + 3.0, Anchor::Start));
     }
-    let title = calendar_title(chart.start, end);
-    canvas.text(&small(&title, plot.right() + AXIS_TITLE, y + 3.0, Anchor::Start));
     if let Some(horizon) = chart.horizon.filter(|&horizon| horizon <= end) {
         let x = plot.x + millis(horizon) * scale;
         canvas.line((x, plot.y - 6.0), (x, plot.bottom()), Stroke::dashed(MUTED, 1.2, "5 4"));

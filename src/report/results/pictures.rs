@@ -51,7 +51,7 @@ fn progress_chart(results: &Results<'_>, progress: &Progress) -> ProgressChart {
     ProgressChart {
         title: "Share of members that are at the target".to_owned(),
         subtitle: subtitle(summary, ""),
-        start: results.experiment.scenario.start,
+        start: results.experiment.common_start(),
         horizon: Some(summary.horizon),
         note,
         until: None,
@@ -178,10 +178,12 @@ fn timeline_picture(results: &Results<'_>, strategy: usize) -> String {
     let outcomes = &results.outcomes.by_strategy[strategy];
     let makespans = sample(outcomes, Metric::Makespan, summary.horizon);
     let median = makespans.replication_at(Level::P50).expect("there are replications");
-    let mut simulation = Simulation::new(&experiment.world, &experiment.plans[strategy]);
+    let mut simulation =
+        Simulation::new(experiment.world_of(strategy), &experiment.plans[strategy]);
     let mut history = History::default();
     let replication = u32::try_from(median).expect("replications fit u32");
-    simulation.run(replication, experiment.end(), &mut history);
+    let end = experiment.end_of(strategy);
+    simulation.run(replication, end, &mut history);
     let name = &summary.strategies[strategy].name;
     let which = if summary.deterministic {
         String::new()
@@ -192,7 +194,6 @@ fn timeline_picture(results: &Results<'_>, strategy: usize) -> String {
         format!("{name}: one rollout"),
         format!("{} · {which}{}", summary.scenario, members(&outcomes[median])),
     );
-    let end = experiment.end();
     chart::timeline_svg(&timeline(simulation.scheduler(), &history.records, end, texts))
 }
 
