@@ -1,5 +1,5 @@
-//! Experiments: every candidate, many replications, common random numbers, all cores. A candidate is
-//! a strategy of a scenario, or of one of its variants.
+//! Experiments: every candidate, many replications, common random numbers, all cores. A candidate
+//! is a strategy of a scenario, or of one of its variants.
 //!
 //! Parallel between replications only, so results do not depend on the number of threads (X3,
 //! X11): each worker owns its simulations and takes small batches off one counter; outcomes are put

@@ -76,8 +76,8 @@ pub struct Answer<'s> {
     pub notes: Vec<String>,
 }
 
-/// Understands all checks of a scenario, which all its variants share: a question for each check and strategy, in the order of
-/// the checks, then of the strategies.
+/// Understands all checks of a scenario, which its variants share: a question for each check and
+/// candidate, in the order of the checks, then of the candidates.
 ///
 /// # Errors
 /// For every check that asks for what does not exist: it is never a pass.
