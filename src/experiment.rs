@@ -294,12 +294,28 @@ impl<'s> Experiment<'s> {
 /// One worker's simulation of one strategy.
 struct Replicas<'p> {
     simulation: Simulation<'p>,
-    history: History,
+    history: Own,
+}
+
+/// Keeps the records of `update` alone, which its delays are split by.
+#[derive(Default)]
+struct Own {
+    records: Vec<Record>,
+}
+
+impl crate::scheduler::Log for Own {
+    fn record(&mut self, record: Record) {
+        self.records.push(record);
+    }
+}
+
+impl Watch for Own {
+    fn refused(&mut self, _: Timestamp, _: &dyn std::fmt::Display, _: Refusal) {}
 }
 
 impl<'p> Replicas<'p> {
     fn new(world: &'p World<'p>, plan: &'p Plan<'p>) -> Self {
-        Self { simulation: Simulation::new(world, plan), history: History::default() }
+        Self { simulation: Simulation::new(world, plan), history: Own::default() }
     }
 
     fn outcome(&mut self, replication: usize, end: Timestamp) -> Outcome {
@@ -316,8 +332,37 @@ impl<'p> Replicas<'p> {
 pub struct History {
     /// All records in order.
     pub records: Vec<Record>,
+    /// Records of the runs that profiles made, in order.
+    pub beside: Vec<Beside>,
     /// Refused actions: when, what, why.
     pub refused: Vec<(Timestamp, String, Refusal)>,
+}
+
+/// A record of a run that a profile made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Beside {
+    /// Which of these runs, from 0.
+    pub run: usize,
+    /// How many of the records of `update` came before it.
+    pub after: usize,
+    /// The record.
+    pub record: Record,
+}
+
+impl History {
+    /// The records of all runs in the order in which they took effect, each with its run: `None` is
+    /// the scenario's `update`, the others are those that profiles made.
+    pub fn all(&self) -> impl Iterator<Item = (Option<usize>, &Record)> {
+        let (mut own, mut beside) = (0, self.beside.iter().peekable());
+        std::iter::from_fn(move || {
+            if let Some(other) = beside.next_if(|other| other.after <= own) {
+                return Some((Some(other.run), &other.record));
+            }
+            let record = self.records.get(own)?;
+            own += 1;
+            Some((None, record))
+        })
+    }
 }
 
 impl crate::scheduler::Log for History {
@@ -327,6 +372,11 @@ impl crate::scheduler::Log for History {
 }
 
 impl Watch for History {
+    fn record_beside(&mut self, run: u16, record: Record) {
+        let (run, after) = (usize::from(run) - 1, self.records.len());
+        self.beside.push(Beside { run, after, record });
+    }
+
     fn refused(&mut self, at: Timestamp, action: &dyn std::fmt::Display, why: Refusal) {
         self.refused.push((at, action.to_string(), why));
     }

@@ -13,6 +13,7 @@ mod files;
 pub mod lints;
 mod members;
 mod population;
+mod profiles;
 mod script;
 mod strategy;
 mod tree;
@@ -36,6 +37,7 @@ use crate::calendar::MaintenanceWindow;
 use crate::error::{Diagnostic, Place};
 use crate::fleet::Fleet;
 use crate::ids::{Column, MemberId, WindowId};
+use crate::scheduler::auto_upgrade::Profile;
 use crate::scheduler::{NodeImageSelection, Plan, ServiceLimits, Strategy, Update};
 use crate::sim::campaign::Campaign;
 use crate::sim::model::{Setting, WorldModel};
@@ -61,10 +63,14 @@ pub struct Scenario {
     pub fleet: Fleet,
     /// `update`: what every candidate strategy carries out.
     pub update: Update,
+    /// Whether `update` is there. Without it and with profiles, the only run is nobody's.
+    pub has_update: bool,
     /// `strategies`, at least one; under the names of candidates where there are variants.
     pub strategies: Vec<Strategy>,
     /// The names of all candidates of the file: the strategies of every variant.
     pub candidates: Vec<String>,
+    /// `autoUpgradeProfiles`
+    pub profiles: Vec<Profile>,
     /// `configurationChanges`
     pub campaigns: Vec<Campaign>,
     /// `world`, with its defaults.
@@ -97,6 +103,8 @@ pub struct Places {
     pub scripted_updates: Option<Spot>,
     /// Of `update`.
     pub update: Option<Spot>,
+    /// Of each auto-upgrade profile.
+    pub profiles: Vec<Spot>,
 }
 
 /// Where a strategy stands.
@@ -246,13 +254,15 @@ impl Scenario {
         Ok((scenarios, warnings))
     }
 
-    /// Lays a strategy over the fleet.
+    /// Lays a strategy over the fleet, and those of the profiles beside it.
     ///
     /// # Errors
-    /// Whatever makes it impossible for this fleet (S6, L2).
+    /// Whatever makes one impossible for this fleet (S6, L2).
     pub fn lay_out<'s>(&'s self, strategy: &'s Strategy) -> Result<Plan<'s>, Vec<Diagnostic>> {
-        let clock = self.start..self.start + self.horizon;
-        Plan::compile(strategy, &self.fleet, &self.update, self.service_limits, clock)
+        let (clock, limits) = (self.start..self.start + self.horizon, self.service_limits);
+        let plan =
+            Plan::compile(strategy, &self.fleet, &self.update, limits, clock.clone())?;
+        plan.with_profiles(&self.profiles, limits, &clock)
     }
 
     /// What its world is made from.
@@ -263,6 +273,8 @@ impl Scenario {
             seed: self.seed,
             fleet: &self.fleet,
             update: &self.update,
+            has_update: self.has_update,
+            profiles: &self.profiles,
             world: &self.world,
             script: &self.script,
             campaigns: &self.campaigns,
@@ -321,7 +333,6 @@ fn read_root(root: &Field<'_>, loader: &Loader<'_>, seed: Option<u64>) -> Option
     let limits = [("azure", ServiceLimits::Azure), ("none", ServiceLimits::None)];
     let limits = map.own("serviceLimits").and_then(|field| field.word(&limits));
     let (seed, limits) = (seed.unwrap_or(1), limits.unwrap_or_default());
-    map.not_yet("autoUpgradeProfiles", "auto-upgrade profiles");
 
     let script = map.get("script");
     let mut builder =
@@ -331,13 +342,19 @@ fn read_root(root: &Field<'_>, loader: &Loader<'_>, seed: Option<u64>) -> Option
     }
     let update = update_of(&map, &mut builder);
     let campaigns = changes::read(map.get("configurationChanges"), &builder.fleet, start);
-    let strategies = map.get("strategies");
+    let read = strategy::read(map.get("strategies"), limits, loader, root.at());
+    let (profiles, profile_places) = profiles::read(map.get("autoUpgradeProfiles"), &read.0);
+    let has_update = map.get("update").is_some() || profiles.is_empty();
     let (strategies, strategy_places) = if has_only_changes(&map) {
-        strategy::nobody(root.at())
+        strategy::nobody("no-update", root.at())
+    } else if has_update {
+        read
     } else {
-        strategy::read(strategies, limits, loader, root.at())
+        strategy::nobody("profiles", root.at())
     };
-    let (script, scripted_updates) = script::read(script, &mut builder, horizon);
+    let runs = (has_update, &profiles[..]);
+    let (script, scripted_updates) = script::read(script, &mut builder, horizon, runs);
+    profiles::check_targets((&profiles, &profile_places), &script, start, &map);
     let world = world::read(map.get("world"), &script, loader);
     let update = update?;
     warn_of_unreleased_targets(&update, &script, &builder, map.place_of("update"));
@@ -350,6 +367,7 @@ fn read_root(root: &Field<'_>, loader: &Loader<'_>, seed: Option<u64>) -> Option
         default_windows: builder.default_windows.into_iter().collect(),
         scripted_updates,
         update: map.spot("update"),
+        profiles: profile_places,
     };
     Some(Scenario {
         name,
@@ -360,8 +378,10 @@ fn read_root(root: &Field<'_>, loader: &Loader<'_>, seed: Option<u64>) -> Option
         service_limits: limits,
         fleet: builder.fleet,
         update,
+        has_update,
         strategies,
         candidates: Vec::new(),
+        profiles,
         campaigns,
         world,
         script,
@@ -394,7 +414,7 @@ fn has_only_changes(map: &Map<'_>) -> bool {
 
 fn update_of(map: &Map<'_>, builder: &mut Builder<'_>) -> Option<Update> {
     let Some(field) = map.get("update") else {
-        if has_only_changes(map) {
+        if has_only_changes(map) || profiles::any(map) {
             return Some(update::nothing());
         }
         let others = ["autoUpgradeProfiles", "configurationChanges"];

@@ -21,12 +21,18 @@
 //! keeps, `poll` notices those that wait, `judge` says Running or Pending. `target` knows versions
 //! and availability; `action` is what people ask, `record` what is told, `status` the ARM resource.
 //!
-//! [`disruption`] stands apart from runs: it decides whether a configuration change may reimage
+//! Two rooms stand apart from runs: [`auto_upgrade`] decides which runs a profile makes, and with
+//! which target (section 8); [`disruption`] decides whether a configuration change may reimage
 //! the nodes of a cluster now (section 9).
+//!
+//! Several runs over one fleet are several schedulers. Their driver sees to it that a member is
+//! updated by one at a time ([`Event::Busy`]), and tells each what the others have done
+//! ([`Scheduler::observe_member`]).
 
 mod action;
 mod advance;
 mod attempt;
+pub mod auto_upgrade;
 pub mod disruption;
 mod gate;
 mod invariants;

@@ -7,6 +7,7 @@
 pub mod campaign;
 mod delay;
 pub mod draw;
+mod hub;
 pub mod model;
 pub mod outcome;
 mod people;
@@ -17,13 +18,14 @@ pub mod world;
 
 pub use campaign::Changes;
 pub use delay::{DelayCause, Delays};
-pub use outcome::{End, Outcome};
+pub use outcome::{Autonomous, End, Outcome, ProfileRun};
 pub use world::World;
 
 use crate::scheduler::{Event, Log, Node, Output, Plan, Reason, Record, Refusal, Scheduler, State};
 use crate::sim::campaign::Ongoing;
+use crate::sim::hub::Hub;
 use crate::sim::queue::{Happening, Queue};
-use crate::sim::world::Truth;
+use crate::sim::world::{Asked, Truth};
 use crate::time::Timestamp;
 
 /// More steps than any instant can need: beyond, the scheduler runs in a circle.
@@ -44,6 +46,8 @@ pub struct Simulation<'p> {
     /// When members were done, in the order of time.
     done: Vec<Timestamp>,
     path: delay::Path,
+    /// The runs beside the scheduler's own, where there can be any.
+    hub: Option<Box<Hub<'p>>>,
     /// Whether the scheduler's invariants are checked after every step.
     checked: bool,
     /// Whose updates the last step started, where it is checked.
@@ -54,6 +58,10 @@ pub struct Simulation<'p> {
 pub trait Watch: Log {
     /// An action was refused (R-F6): when, what, why.
     fn refused(&mut self, at: Timestamp, action: &dyn std::fmt::Display, why: Refusal);
+
+    /// Takes a record of a run that a profile made: 1 is the first. Records of all runs come in the
+    /// order in which the changes took effect.
+    fn record_beside(&mut self, _run: u16, _record: Record) {}
 }
 
 impl Watch for crate::scheduler::NoLog {
@@ -101,13 +109,14 @@ impl<'p> Simulation<'p> {
         Self {
             world,
             scheduler: Scheduler::new(plan),
-            truth: Truth::new(world, plan),
+            truth: Truth::new(world),
             queue: Queue::default(),
             notices: Vec::new(),
             changes: Ongoing::default(),
             outputs: Vec::new(),
             done: Vec::new(),
             path: delay::Path::default(),
+            hub: Hub::new(plan),
             checked: false,
             started: Vec::new(),
         }
@@ -128,12 +137,12 @@ impl<'p> Simulation<'p> {
         self.truth.draw(self.world, replication, &mut self.scheduler);
         let start = self.world.start();
         self.changes.reset(self.world.setting, &mut self.queue);
+        self.with_hub(Hub::reset);
         self.deliver(start, Happening::Start, watch);
         let (mut last, mut wakes) = (start, 0_u32);
         while !self.is_over() {
             let next = self.truth.next_happening(&self.queue);
-            let wake = self.scheduler.next_wake().map_or(Timestamp::MAX, |(at, _)| at);
-            let now = next.min(wake);
+            let now = next.min(self.next_wake());
             if now > end {
                 break;
             }
@@ -148,6 +157,7 @@ impl<'p> Simulation<'p> {
             last = now;
             self.deliver(now, happening, watch);
             if self.checked {
+                self.with_hub(|hub, simulation| hub.check(simulation));
                 self.scheduler.check_invariants();
                 for member in self.started.drain(..) {
                     self.truth.check_start(self.world, &self.scheduler, member, now);
@@ -155,11 +165,16 @@ impl<'p> Simulation<'p> {
             }
         }
         let changes = self.changes.outcome.clone();
-        Outcome { changes, ..Outcome::of(&self.scheduler, &self.done, start, end) }
+        let autonomous = self.hub.as_ref().map(|hub| Box::new(hub.outcome(start)));
+        Outcome { changes, autonomous, ..Outcome::of(&self.scheduler, &self.done, start, end) }
     }
 
     /// Hands one happening to the scheduler and carries out what it asks for.
     fn deliver(&mut self, now: Timestamp, happening: Happening, watch: &mut impl Watch) {
+        if self.hub.is_some() {
+            self.with_hub(|hub, simulation| hub.deliver(simulation, now, happening, watch));
+            return;
+        }
         let event = match happening {
             Happening::Start => Event::Started,
             Happening::Wake => Event::Woke,
@@ -167,8 +182,9 @@ impl<'p> Simulation<'p> {
             Happening::UpdateEnds(member, Some(code)) => Event::UpdateFailed(member, code),
             Happening::Arrival(what, region) => Event::Arrived(what, region),
             Happening::Scripted(number) => self.world.scripted(number),
-            Happening::Approval(gate) => self.truth.approval(gate),
-            Happening::Restart => self.world.restart(),
+            Happening::Approval(gate, _) => people::approval(self.scheduler.plan(), gate),
+            Happening::Restart(_) => self.world.restart(),
+            Happening::Published => unreachable!("only profiles look at releases"),
             Happening::ChangeAsked(..) | Happening::ChangeEnds(..) => {
                 return self.change(now, happening, watch);
             }
@@ -183,12 +199,12 @@ impl<'p> Simulation<'p> {
                     if self.checked {
                         self.started.push(member);
                     }
-                    let (takes, code) =
-                        self.truth.update(self.world, &self.scheduler, member, attempt);
+                    let asking = (&self.scheduler, None);
+                    let (takes, code) = self.truth.update(self.world, asking, member, attempt);
                     self.queue.push(now + takes, Happening::UpdateEnds(member, code));
                 }
                 Output::Refused(why) => {
-                    watch.refused(now, &self.world.describe(happening, &self.truth), why);
+                    watch.refused(now, &Asked { event, run: None }, why);
                 }
             }
         }
@@ -196,8 +212,25 @@ impl<'p> Simulation<'p> {
         if let Happening::UpdateEnds(member, _) = happening {
             self.changes.freed(now, member, &mut self.queue);
         }
+        let draws = (&self.truth.luck, self.truth.replication());
         for notice in self.notices.drain(..) {
-            self.truth.react(self.world, now, notice, &mut self.queue);
+            let (plan, people) = (self.scheduler.plan(), &mut self.truth.people);
+            people.react(self.world, draws, (now, notice), plan, &mut self.queue);
+        }
+    }
+
+    /// When a scheduler wants to be woken next; the end of time: none does.
+    #[inline]
+    fn next_wake(&self) -> Timestamp {
+        let wake = self.scheduler.next_wake().map_or(Timestamp::MAX, |(at, _)| at);
+        self.hub.as_ref().map_or(wake, |hub| wake.min(hub.next_wake()))
+    }
+
+    /// Lets the hub work with everything else, if there is one.
+    fn with_hub(&mut self, work: impl FnOnce(&mut Hub<'p>, &mut Self)) {
+        if let Some(mut hub) = self.hub.take() {
+            work(&mut hub, self);
+            self.hub = Some(hub);
         }
     }
 
@@ -222,6 +255,10 @@ impl<'p> Simulation<'p> {
     /// Whether nothing can change any more. What the script still asks of a run that has ended is
     /// refused (R-K8), so the script is played to its end.
     fn is_over(&self) -> bool {
+        if self.hub.is_some() {
+            // Profiles watch for releases to the end.
+            return false;
+        }
         let idle = || self.scheduler.next_wake().is_none() && self.queue.is_empty();
         let over = match self.scheduler.run().state {
             State::NotStarted | State::Pending | State::Running | State::Stopping => false,
@@ -234,11 +271,22 @@ impl<'p> Simulation<'p> {
     /// Where the makespan of the last replication went, from all its records.
     pub fn delays(&mut self, records: &[Record], end: Timestamp) -> Delays {
         let arrived = |member| self.truth.targets_of(self.world, &self.scheduler, member);
-        let busy = |member| self.changes.reimages_of(member).collect();
+        let busy = |member| {
+            let others = self.hub.iter().flat_map(|hub| hub.work_on(member));
+            let mut all: Vec<_> = self.changes.reimages_of(member).chain(others).collect();
+            all.sort_unstable();
+            all
+        };
         delay::split(&self.scheduler, records, &arrived, &busy, end, &mut self.path)
     }
 
-    /// The scheduler as the last replication left it.
+    /// The runs that profiles made in the last replication, by name, in the order in which they
+    /// were made.
+    pub fn beside(&self) -> impl Iterator<Item = (&str, &Scheduler<'p>)> {
+        self.hub.iter().flat_map(|hub| hub.shown())
+    }
+
+    /// The scheduler of `update` as the last replication left it.
     pub fn scheduler(&self) -> &Scheduler<'p> {
         &self.scheduler
     }

@@ -14,7 +14,7 @@ use fleetsim::report::chart;
 use fleetsim::report::events::Events;
 use fleetsim::report::timeline::timeline;
 use fleetsim::scenario::Scenario;
-use fleetsim::scheduler::Strategy;
+use fleetsim::scheduler::{Record, Strategy};
 use fleetsim::sim::{Outcome, Simulation};
 use fleetsim::time::{Span, Timestamp};
 
@@ -179,10 +179,7 @@ impl Replication<'_> {
             put(path, &self.events(), console)?;
         }
         if let Some(path) = &options.status {
-            let codes = self.experiment.world.codes();
-            let status = self.simulation.scheduler().status(&self.scenario.name, codes);
-            let text = serde_json::to_string_pretty(&status).expect("values are always JSON");
-            put(path, &format!("{text}\n"), console)?;
+            put(path, &self.status(), console)?;
         }
         if let Some(path) = &options.timeline {
             files::write_whole(path, &self.timeline(Picture::of(path)?)?)?;
@@ -220,12 +217,31 @@ impl Replication<'_> {
     }
 
     fn events(&self) -> String {
-        let events = Events {
-            plan: self.simulation.scheduler().plan(),
-            run: &self.scenario.name,
-            codes: self.experiment.world.codes(),
+        let codes = self.experiment.world.codes();
+        let (name, plan) = (self.scenario.name.as_str(), self.simulation.scheduler().plan());
+        let own = Events { plan, run: name, codes };
+        let beside = self.simulation.beside();
+        let beside: Vec<Events<'_>> =
+            beside.map(|(run, of)| Events { plan: of.plan(), run, codes }).collect();
+        let line = |(run, record): (Option<usize>, &Record)| {
+            run.map_or(&own, |run| &beside[run]).line(record) + "\n"
         };
-        self.history.records.iter().map(|record| events.line(record) + "\n").collect()
+        self.history.all().map(line).collect()
+    }
+
+    /// The update run as the ARM resource; several: the list of them.
+    fn status(&self) -> String {
+        let codes = self.experiment.world.codes();
+        let own = (self.scenario.name.as_str(), self.simulation.scheduler());
+        let own = self.scenario.has_update.then_some(own);
+        let all = own.into_iter().chain(self.simulation.beside());
+        let mut all: Vec<_> = all.map(|(name, run)| run.status(name, codes)).collect();
+        let status = if self.scenario.profiles.is_empty() {
+            all.pop().expect("without profiles, `update` is the only run")
+        } else {
+            serde_json::json!({ "value": all })
+        };
+        serde_json::to_string_pretty(&status).expect("values are always JSON") + "\n"
     }
 }
 

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use super::access::Field;
+use super::access::{Field, Map, nearest};
 use super::members::{Builder, ScriptedRegions, kubernetes};
 use super::tree::{Node, Spot, Value};
 use super::update::RESTARTS;
 use crate::fleet::regions;
+use crate::scheduler::auto_upgrade::Profile;
 use crate::sim::script::{
     GatePath, GateScope, GateTiming, Released, Script, ScriptedAction, ScriptedRelease,
     ScriptedUpdate, ScriptedUpdates, ScriptedVerb, SkipTarget,
@@ -14,9 +15,11 @@ use crate::sim::script::{
 use crate::time::{Span, Timestamp};
 
 const SCRIPT: &[&str] = &["updates", "releases", "actions"];
-const VERBS: &[&str] = &["approve", "stop", "start", "skip", "complete", "addPool"];
-const ACTION: &[&str] = &["at", "approve", "stop", "start", "skip", "complete", "addPool"];
-const RELEASE: &[&str] = &["nodeImage", "kubernetesVersion", "regions", "supportUntil", "ltsUntil"];
+const VERBS: &[&str] = &["approve", "stop", "start", "skip", "complete", "addPool", "generate"];
+const ACTION: &[&str] =
+    &["at", "run", "approve", "stop", "start", "skip", "complete", "addPool", "generate"];
+const RELEASE: &[&str] =
+    &["nodeImage", "kubernetesVersion", "regions", "supportUntil", "ltsUntil", "preview"];
 
 /// The regions that the releases of a script name; looked up before the fleet is read.
 pub(super) fn scripted_regions(script: Option<&Node>) -> ScriptedRegions<'_> {
@@ -42,14 +45,22 @@ pub(super) fn read(
     field: Option<Field<'_>>,
     builder: &mut Builder<'_>,
     horizon: Span,
+    (has_update, profiles): (bool, &[Profile]),
 ) -> (Script, Option<Spot>) {
     let Some(map) = field.and_then(|field| field.map("a script", SCRIPT)) else {
         return (Script::default(), None);
     };
     let updates = map.get("updates").map(|field| updates(&field, builder));
     let releases = map.get("releases").map(|field| releases(&field, builder));
-    let actions = map.get("actions").map(|field| actions(&field, builder, horizon));
+    let who = Who { has_update, profiles };
+    let actions = map.get("actions").map(|field| actions(&field, builder, horizon, &who));
     (Script { updates, releases, actions }, map.spot("updates"))
+}
+
+/// Of whom actions can be asked.
+struct Who<'a> {
+    has_update: bool,
+    profiles: &'a [Profile],
 }
 
 fn updates(field: &Field<'_>, builder: &Builder<'_>) -> ScriptedUpdates {
@@ -114,20 +125,19 @@ fn release(field: &Field<'_>, builder: &mut Builder<'_>) -> Option<ScriptedRelea
             None
         }
     };
-    for key in ["supportUntil", "ltsUntil"] {
+    for (key, code) in [("supportUntil", "R-I12"), ("ltsUntil", "R-I12"), ("preview", "A3")] {
         if map.get("nodeImage").is_some()
             && let Some(at) = map.spot(key)
         {
             let message = format!("`{key}` belongs to Kubernetes versions, not to node images");
-            map.notes
-                .error(at, "R-I12", message)
-                .hint("take it out: an image is valid 90 days (U4)");
+            map.notes.error(at, code, message).hint("take it out: an image is valid 90 days (U4)");
         }
     }
     let mut release = ScriptedRelease {
         what: what?,
         regions: vec![],
         everywhere_else: None,
+        preview: map.own("preview").and_then(|field| field.boolean()).unwrap_or(false),
         support_until: map.own("supportUntil").and_then(|field| super::instant(&field)),
         lts_until: map.own("ltsUntil").and_then(|field| super::instant(&field)),
     };
@@ -154,7 +164,12 @@ fn release(field: &Field<'_>, builder: &mut Builder<'_>) -> Option<ScriptedRelea
 }
 
 /// In the order of time, then of the file (R-K8); those past the horizon never happen.
-fn actions(field: &Field<'_>, builder: &mut Builder<'_>, horizon: Span) -> Vec<ScriptedAction> {
+fn actions(
+    field: &Field<'_>,
+    builder: &mut Builder<'_>,
+    horizon: Span,
+    who: &Who<'_>,
+) -> Vec<ScriptedAction> {
     let mut actions = vec![];
     for item in field.items().into_iter().flatten() {
         let Some(map) = item.map("an action", ACTION) else { continue };
@@ -174,7 +189,8 @@ fn actions(field: &Field<'_>, builder: &mut Builder<'_>, horizon: Span) -> Vec<S
                 format!("an action has one verb; this has `{}` and `{}`", verb.name, other.name);
             other.fail("R-K8", message).hint("write one entry for each, with the same `at`");
         }
-        let (Some(at), Some(action)) = (at, action(&verb, builder)) else { continue };
+        let run = run_of(&map, &verb, who);
+        let (Some(at), Some(action)) = (at, action(&verb, builder, who)) else { continue };
         if at > horizon {
             item.notes
                 .warning(
@@ -184,14 +200,61 @@ fn actions(field: &Field<'_>, builder: &mut Builder<'_>, horizon: Span) -> Vec<S
                 )
                 .hint("the action never happens; lengthen the horizon or take it out");
         }
-        actions.push(ScriptedAction { at, action });
+        actions.push(ScriptedAction { at, run, action });
     }
     actions.sort_by_key(|action| action.at);
     actions
 }
 
-fn action(verb: &Field<'_>, builder: &mut Builder<'_>) -> Option<ScriptedVerb> {
+/// `run`: the profile's run that is asked, by its name. Whether there is one by then shows when the
+/// time comes (R-E6); here only that there can be.
+fn run_of(map: &Map<'_>, verb: &Field<'_>, who: &Who<'_>) -> Option<String> {
+    let of_a_run = !matches!(verb.name, "addPool" | "generate");
+    let Some(field) = map.own("run") else {
+        if of_a_run && !who.has_update {
+            let message = format!("`{}` of which run? the scenario has no `update`", verb.name);
+            verb.fail("A7", message).hint("add the key `run` with the name: run: PROFILE-TARGET");
+        }
+        return None;
+    };
+    let name = field.filled_text()?;
+    let made_by = |profile: &Profile| {
+        let target = name.strip_prefix(&profile.name).and_then(|rest| rest.strip_prefix('-'));
+        target.is_some_and(|target| !target.is_empty())
+    };
+    if !of_a_run {
+        let message = format!("`{}` is not asked of a run", verb.name);
+        field.fail("A7", message).hint("take `run` out");
+    } else if !who.profiles.iter().any(made_by) {
+        let hint = match who.profiles.first() {
+            Some(profile) => {
+                format!("runs are called PROFILE-TARGET, such as {}-202603.02.0", profile.name)
+            }
+            None => "without it, the action is asked of the scenario's `update`".to_owned(),
+        };
+        field.fail("A7", format!("no profile makes a run called `{name}`")).hint(hint);
+    }
+    Some(name.to_owned())
+}
+
+/// The position of the profile that is named.
+fn generate(verb: &Field<'_>, who: &Who<'_>) -> Option<ScriptedVerb> {
+    let name = verb.filled_text()?;
+    let position = who.profiles.iter().position(|profile| profile.name == name);
+    if position.is_none() {
+        let names = who.profiles.iter().map(|profile| profile.name.as_str());
+        let hint = match nearest(name, names) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => "name one of the scenario's `autoUpgradeProfiles`".to_owned(),
+        };
+        verb.fail("A8", format!("there is no auto-upgrade profile `{name}`")).hint(hint);
+    }
+    position.map(ScriptedVerb::Generate)
+}
+
+fn action(verb: &Field<'_>, builder: &mut Builder<'_>, who: &Who<'_>) -> Option<ScriptedVerb> {
     match verb.name {
+        "generate" => generate(verb, who),
         "approve" => gate_path(verb).map(ScriptedVerb::Approve),
         "complete" => gate_path(verb).map(ScriptedVerb::Complete),
         "stop" => only_true(verb).map(|()| ScriptedVerb::Stop),

@@ -91,7 +91,7 @@ pub(super) fn read(
 
 /// The strategy of a scenario without `update`: a stage that nobody is in, so that the run is
 /// Skipped at its start (R-H5).
-pub(super) fn nobody(whole: Spot) -> (Vec<Strategy>, Vec<StrategyPlaces>) {
+pub(super) fn nobody(name: &str, whole: Spot) -> (Vec<Strategy>, Vec<StrategyPlaces>) {
     let selector = Selector::parse("nobody,!nobody").expect("it is a selector");
     let stage = Stage {
         name: "nobody".to_owned(),
@@ -103,7 +103,7 @@ pub(super) fn nobody(whole: Spot) -> (Vec<Strategy>, Vec<StrategyPlaces>) {
         after_gates: vec![],
         after_stage_wait: Span::ZERO,
     };
-    let strategy = Strategy { name: "no-update".to_owned(), stages: vec![stage] };
+    let strategy = Strategy { name: name.to_owned(), stages: vec![stage] };
     let stage = StagePlaces {
         at: whole,
         max_concurrency: None,
@@ -325,7 +325,7 @@ fn unique(map: &Map<'_>, what: &str, name: &str, taken: &mut BTreeMap<String, u3
 }
 
 /// S1: 1–50 lower-case letters, digits and hyphens, a letter or digit at both ends.
-fn api_name(field: &Field<'_>) -> Option<String> {
+pub(super) fn api_name(field: &Field<'_>) -> Option<String> {
     let text = field.text()?;
     let inner = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
     let fits = (1..=50).contains(&text.len())

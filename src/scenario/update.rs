@@ -17,16 +17,7 @@ pub(super) const RESTARTS: &[(&str, Restart)] =
 /// Reads `update`.
 pub(super) fn read(field: &Field<'_>, builder: &mut Builder<'_>) -> Option<Update> {
     let map = field.map("an update", UPDATE)?;
-    let stopped = [("fail", StoppedMembers::Fail), ("skip", StoppedMembers::Skip)];
-    let orders = [
-        ("roundRobin", GroupOrder::RoundRobin),
-        ("strategyOrder", GroupOrder::StrategyOrder),
-        ("reverse", GroupOrder::Reverse),
-    ];
-    let stopped_members = map.own("stoppedMembers").and_then(|f| f.word(&stopped));
-    let restart = map.own("restart").and_then(|field| field.word(RESTARTS));
-    let poll_interval = map.own("pollInterval").and_then(|field| super::duration(&field));
-    let group_order = map.own("groupOrder").and_then(|field| field.word(&orders));
+    let options = options(&map);
     let cluster = map.need("managedClusterUpdate")?;
     let cluster = cluster.map("a managedClusterUpdate", &["upgrade", "nodeImageSelection"])?;
     let upgrade = cluster.need("upgrade").and_then(|field| upgrade(&field));
@@ -40,11 +31,39 @@ pub(super) fn read(field: &Field<'_>, builder: &mut Builder<'_>) -> Option<Updat
     Some(Update {
         upgrade: upgrade?,
         node_images: images?,
+        stopped_members: options.stopped_members,
+        restart: options.restart,
+        poll_interval: options.poll_interval,
+        group_order: options.group_order,
+    })
+}
+
+/// How a run behaves, whatever it brings: the keys that are ours.
+pub(super) struct Options {
+    pub(super) stopped_members: StoppedMembers,
+    pub(super) restart: Restart,
+    pub(super) poll_interval: Span,
+    pub(super) group_order: GroupOrder,
+}
+
+/// Reads them, beside other keys.
+pub(super) fn options(map: &Map<'_>) -> Options {
+    let stopped = [("fail", StoppedMembers::Fail), ("skip", StoppedMembers::Skip)];
+    let orders = [
+        ("roundRobin", GroupOrder::RoundRobin),
+        ("strategyOrder", GroupOrder::StrategyOrder),
+        ("reverse", GroupOrder::Reverse),
+    ];
+    let stopped_members = map.own("stoppedMembers").and_then(|f| f.word(&stopped));
+    let restart = map.own("restart").and_then(|field| field.word(RESTARTS));
+    let poll_interval = map.own("pollInterval").and_then(|field| super::duration(&field));
+    let group_order = map.own("groupOrder").and_then(|field| field.word(&orders));
+    Options {
         stopped_members: stopped_members.unwrap_or_default(),
         restart: restart.unwrap_or_default(),
         poll_interval: poll_interval.unwrap_or(Span::HOUR),
         group_order: group_order.unwrap_or_default(),
-    })
+    }
 }
 
 /// The update of a scenario without one: its run has no members.

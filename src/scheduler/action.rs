@@ -87,6 +87,12 @@ pub enum Refusal {
     GateDone,
     /// The stage has no after-stage wait (R-E5).
     NoWait,
+    /// The run was generated and not started yet: it can only be started (A8).
+    NotStarted,
+    /// There is no run of that name (yet).
+    NoSuchRun,
+    /// The profile has no target: nothing that it follows has been released (A2, A8).
+    NothingReleased,
 }
 
 impl fmt::Display for Refusal {
@@ -100,6 +106,9 @@ impl fmt::Display for Refusal {
             Self::GateNotReached => "the gate has not been reached yet",
             Self::GateDone => "the gate is Completed or Skipped already",
             Self::NoWait => "the stage has no after-stage wait",
+            Self::NotStarted => "the update run has not been started",
+            Self::NoSuchRun => "there is no update run of that name",
+            Self::NothingReleased => "nothing that the profile follows has been released",
         })
     }
 }

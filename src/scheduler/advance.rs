@@ -38,7 +38,7 @@ impl Scheduler<'_> {
         self.judge_wanted |= emptied;
         match failed {
             None => {
-                self.observed.complete(self.plan, id);
+                self.observed.complete(id);
                 self.members[id].reason = None;
                 self.go(Node::Member(id), State::Completed, None, None, log);
             }

@@ -8,9 +8,10 @@ use crate::calendar::Interval;
 use crate::error::Diagnostic;
 use crate::fleet::{Fleet, Member, PowerState, Selector};
 use crate::ids::{Column, FamilyId, GateId, GroupId, Id, MemberId, RegionId, StageId, WindowId};
+use crate::scheduler::auto_upgrade::Profile;
 use crate::scheduler::{
-    Gate, GateKind, GateScope, GateTiming, Group, NodeImageSelection, ServiceLimits, Stage,
-    Strategy, Update, Upgrade,
+    Gate, GateKind, GatePath, GateScope, GateTiming, Group, NodeImageSelection, ServiceLimits,
+    Stage, Strategy, Update, Upgrade,
 };
 use crate::time::{Span, Timestamp};
 
@@ -47,6 +48,10 @@ pub struct Plan<'f> {
     pub family_regions: Column<FamilyId, Bits>,
     /// Members in the run.
     pub size: u32,
+    /// Whose runs the plan is for, if it is for those of an auto-upgrade profile.
+    pub profile: Option<&'f Profile>,
+    /// Plans of the profiles that make runs beside this one's, in the scenario's order.
+    pub beside: Vec<Self>,
 }
 
 /// What a trial looks at first: a member itself is large, and most trials need no more.
@@ -135,6 +140,8 @@ pub struct GatePlan {
     pub group: Option<GroupId>,
     /// Before or after.
     pub timing: GateTiming,
+    /// How people name it.
+    pub path: GatePath,
 }
 
 impl GatePlan {
@@ -193,6 +200,8 @@ impl<'f> Plan<'f> {
             intervals: fleet.windows.iter().map(|_| Vec::new()).collect(),
             family_regions: fleet.families.iter().map(|_| Bits::new(fleet.regions.len())).collect(),
             size: 0,
+            profile: None,
+            beside: Vec::new(),
         };
         let one_by_one = [one_by_one()];
         let stages = if strategy.stages.is_empty() { &one_by_one } else { &strategy.stages[..] };
@@ -211,6 +220,27 @@ impl<'f> Plan<'f> {
         }
         plan.finish(&clock);
         if errors.is_empty() { Ok(plan) } else { Err(errors) }
+    }
+
+    /// Lays the strategies of auto-upgrade profiles over the same fleet, beside this plan.
+    ///
+    /// # Errors
+    /// The same as of [`Self::compile`].
+    pub fn with_profiles(
+        mut self,
+        profiles: &'f [Profile],
+        limits: ServiceLimits,
+        clock: &Range<Timestamp>,
+    ) -> Result<Self, Vec<Diagnostic>> {
+        let mut errors = Vec::new();
+        for profile in profiles {
+            let (strategy, update) = (&profile.strategy, &profile.update);
+            match Self::compile(strategy, self.fleet, update, limits, clock.clone()) {
+                Ok(plan) => self.beside.push(Self { profile: Some(profile), ..plan }),
+                Err(found) => errors.extend(found),
+            }
+        }
+        if errors.is_empty() { Ok(self) } else { Err(errors) }
     }
 
     fn add_stage(
@@ -240,7 +270,8 @@ impl<'f> Plan<'f> {
             stage.max_concurrency.map_or(STAGE_MAX_CONCURRENCY, |a| a.of_rounded_down(size));
         let cap = if limits == ServiceLimits::Azure { STAGE_MAX_CONCURRENCY } else { u32::MAX };
         let max_concurrency = asked.clamp(1, cap);
-        let before_gates = self.add_gates(&stage.before_gates, id, None, GateTiming::Before);
+        let owner = (stage.name.as_str(), id, None);
+        let before_gates = self.add_gates(&stage.before_gates, owner, GateTiming::Before);
         let first = self.groups.len();
         for (index, members) in chosen.into_iter().enumerate() {
             if implicit && !everybody {
@@ -253,7 +284,7 @@ impl<'f> Plan<'f> {
         }
         let groups = u32::try_from(first).expect("groups fit u32")
             ..u32::try_from(self.groups.len()).expect("groups fit u32");
-        let after_gates = self.add_gates(&stage.after_gates, id, None, GateTiming::After);
+        let after_gates = self.add_gates(&stage.after_gates, owner, GateTiming::After);
         self.size += size;
         self.stages.push(StagePlan {
             name: stage.name.clone(),
@@ -337,8 +368,9 @@ impl<'f> Plan<'f> {
         let size = u32::try_from(members.len()).expect("members fit u32");
         let id = GroupId::new(self.groups.len());
         let asked = group.max_concurrency.map_or(1, |a| a.of_rounded_down(size)).max(1);
-        let before_gates = self.add_gates(&group.before_gates, stage, Some(id), GateTiming::Before);
-        let after_gates = self.add_gates(&group.after_gates, stage, Some(id), GateTiming::After);
+        let owner = (group.name.as_str(), stage, Some(id));
+        let before_gates = self.add_gates(&group.before_gates, owner, GateTiming::Before);
+        let after_gates = self.add_gates(&group.after_gates, owner, GateTiming::After);
         self.groups.push(GroupPlan {
             name: group.name.clone(),
             stage,
@@ -356,14 +388,16 @@ impl<'f> Plan<'f> {
     fn add_gates(
         &mut self,
         gates: &[Gate],
-        stage: StageId,
-        group: Option<GroupId>,
+        (owner, stage, group): (&str, StageId, Option<GroupId>),
         timing: GateTiming,
     ) -> Range<u32> {
         let first = u32::try_from(self.gates.len()).expect("gates fit u32");
+        let scope = if group.is_some() { GateScope::Group } else { GateScope::Stage };
         for gate in gates {
             let display_name = gate.display_name.clone();
-            self.gates.push(GatePlan { display_name, kind: gate.kind, stage, group, timing });
+            let name = owner.to_owned();
+            let path = GatePath { scope, name, timing, display_name: display_name.clone() };
+            self.gates.push(GatePlan { display_name, kind: gate.kind, stage, group, timing, path });
         }
         first..first + u32::try_from(gates.len()).expect("gates fit u32")
     }

@@ -76,6 +76,8 @@ impl Scheduler<'_> {
     pub(super) fn act(&mut self, action: Action<'_>, log: &mut impl Log) {
         let done = if self.run_has_ended() {
             Err(Refusal::RunEnded)
+        } else if self.run.state == State::NotStarted {
+            Err(Refusal::NotStarted)
         } else {
             match action {
                 Action::Approve(path) => self.complete_gates(path, true, log),

@@ -3,10 +3,13 @@
 use crate::bits::Bits;
 use crate::fleet::{ImageVersion, KubernetesVersion, NodeImage};
 use crate::ids::{Column, GateId, GroupId, MemberId, StageId};
+use crate::scheduler::auto_upgrade::{SupportCalendar, Target};
 use crate::scheduler::pick::{Candidates, WindowClock};
 use crate::scheduler::plan::Plan;
 use crate::scheduler::target::Observed;
-use crate::scheduler::{Event, Log, Node, NodeKind, Output, Reason, Record, State, Support, Wake};
+use crate::scheduler::{
+    Event, Log, Node, NodeKind, Output, Reason, Record, State, Support, Upgrade, Wake,
+};
 use crate::time::Timestamp;
 
 /// State and times of one node, as the status tree shows them (T11, R-C13).
@@ -306,7 +309,7 @@ impl<'p> Scheduler<'p> {
         region: crate::ids::RegionId,
         at: Timestamp,
     ) {
-        self.observed.observe_release(self.plan, what, region, at);
+        self.observed.observe_release(what, region, at);
     }
 
     /// Learns, before the run starts, what the nodes of a member's pool run.
@@ -318,6 +321,40 @@ impl<'p> Scheduler<'p> {
     pub fn observe_support(&mut self, support: Support) {
         self.support_ends = support.community_until;
         self.observed.observe_support(support);
+    }
+
+    /// Takes the target of a profile's run, before it starts (A2, A4).
+    pub fn aim(&mut self, target: &Target) {
+        assert!(self.plan.profile.is_some(), "only runs of profiles are given their target");
+        self.observed.aim(target);
+    }
+
+    /// Learns, before a profile's run starts, until when Kubernetes versions are supported (A5).
+    pub fn observe_calendar(&mut self, calendar: &SupportCalendar) {
+        self.observed.observe_calendar(calendar);
+    }
+
+    /// Learns, before the run starts, what another run over the same fleet knows: what the members
+    /// run, and which node images are where.
+    pub fn observe_fleet(&mut self, other: &Scheduler<'_>) {
+        self.observed.observe_fleet(&other.observed);
+    }
+
+    /// Learns from another run over the same fleet what a member runs; must not come while this
+    /// run updates the member. [`Event::Busy`] follows when that changes what the run can do.
+    pub fn observe_member(&mut self, member: MemberId, other: &Scheduler<'_>) {
+        assert!(self.members[member].state != State::Running, "one work at a time");
+        self.observed.observe_member(member, &other.observed);
+    }
+
+    /// Learns that a member has got this Kubernetes version, its pools included.
+    pub fn observe_kubernetes(&mut self, member: MemberId, version: KubernetesVersion) {
+        self.observed.observe_kubernetes(member, version);
+    }
+
+    /// What the run does: the plan's upgrade, or, of a profile's run, that to its target.
+    pub fn upgrade(&self) -> Upgrade {
+        self.observed.upgrade()
     }
 
     /// Takes one event at `now` and returns what the driver must do.
@@ -339,7 +376,7 @@ impl<'p> Scheduler<'p> {
             Event::UpdateCompleted(member) => self.end_update(member, None, log),
             Event::UpdateFailed(member, code) => self.end_update(member, Some(code), log),
             Event::Arrived(what, region) => {
-                if self.observed.observe_release(self.plan, what, region, now) {
+                if self.observed.observe_release(what, region, now) {
                     self.look_at_all();
                 }
                 self.try_wanted |= self.polls_always();

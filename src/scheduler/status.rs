@@ -15,7 +15,7 @@ impl Scheduler<'_> {
     pub fn status(&self, name: &str, codes: &[String]) -> Value {
         let stages: Vec<Value> =
             self.plan.stages.ids().map(|id| self.stage_status(id, codes)).collect();
-        json!({
+        let mut resource = json!({
             "name": name,
             "type": "Microsoft.ContainerService/fleets/updateRuns",
             "properties": {
@@ -28,7 +28,12 @@ impl Scheduler<'_> {
                     "stages": stages,
                 },
             },
-        })
+        });
+        if let Some(profile) = self.plan.profile {
+            let id = format!("autoUpgradeProfiles/{}", profile.name);
+            resource["properties"]["autoUpgradeProfileId"] = json!(id);
+        }
+        resource
     }
 
     fn image_name(&self, image: NodeImage) -> String {
@@ -37,28 +42,39 @@ impl Scheduler<'_> {
 
     fn managed_cluster_update(&self) -> Value {
         let update = self.plan.update;
-        let (kind, version) = match update.upgrade {
+        let upgrade = self.upgrade();
+        let (kind, version) = match upgrade {
             Upgrade::Full(version) => ("Full", Some(version)),
             Upgrade::ControlPlaneOnly(version) => ("ControlPlaneOnly", Some(version)),
             Upgrade::NodeImageOnly => ("NodeImageOnly", None),
         };
+        let control_plane_only = matches!(upgrade, Upgrade::ControlPlaneOnly(_));
         let upgrade = match version {
             Some(version) => json!({"type": kind, "kubernetesVersion": version.to_string()}),
             None => json!({"type": kind}),
         };
-        if matches!(update.upgrade, Upgrade::ControlPlaneOnly(_)) {
+        if control_plane_only {
             return json!({"upgrade": upgrade});
         }
         let selection = match &update.node_images {
             NodeImageSelection::Latest => json!({"type": "Latest"}),
             NodeImageSelection::Consistent => json!({"type": "Consistent"}),
-            NodeImageSelection::Custom(images) => {
-                let versions =
-                    images.iter().map(|image| json!({"version": self.image_name(*image)}));
+            NodeImageSelection::Custom(_) => {
+                let versions = self.given_images().map(|name| json!({"version": name}));
                 json!({"type": "Custom", "customNodeImageVersions": versions.collect::<Vec<_>>()})
             }
         };
         json!({"upgrade": upgrade, "nodeImageSelection": selection})
+    }
+
+    /// The images that a Custom run was given: with its update, or as a profile's target.
+    fn given_images(&self) -> impl Iterator<Item = String> + '_ {
+        let written = match &self.plan.update.node_images {
+            NodeImageSelection::Custom(images) if self.plan.profile.is_none() => &images[..],
+            _ => &[],
+        };
+        let aimed = self.observed.targets().filter(|_| self.plan.profile.is_some());
+        written.iter().copied().chain(aimed).map(|image| self.image_name(image))
     }
 
     /// The images of the run: chosen from its start on, or given; none under Latest (R-I15).
@@ -68,9 +84,7 @@ impl Scheduler<'_> {
             NodeImageSelection::Consistent if self.run.state == State::NotStarted => {
                 return Value::Null;
             }
-            NodeImageSelection::Custom(images) => {
-                images.iter().map(|image| self.image_name(*image)).collect()
-            }
+            NodeImageSelection::Custom(_) => self.given_images().collect(),
             NodeImageSelection::Consistent => {
                 self.observed.targets().map(|image| self.image_name(image)).collect()
             }
@@ -171,7 +185,7 @@ impl Scheduler<'_> {
     fn explain(&self, id: MemberId, reason: Reason) -> String {
         let (facts, member) = (&self.plan.fleet.members[id], &self.members[id]);
         let region = &self.plan.fleet.regions[facts.region];
-        let target = self.plan.update.upgrade.kubernetes_version();
+        let target = self.upgrade().kubernetes_version();
         let target = target.map_or_else(String::new, |version| version.to_string());
         let current = self.observed.kubernetes_of(id);
         let current = current.map_or_else(String::new, |version| version.to_string());
@@ -204,6 +218,12 @@ impl Scheduler<'_> {
             }
             Reason::KubernetesMinorVersionSkipped => {
                 format!("Kubernetes minors cannot be skipped: {current} to {target}")
+            }
+            Reason::LongTermSupportRequired if member.state == State::Skipped => {
+                format!(
+                    "Kubernetes {current} is out of its support window: auto-upgrade leaves the \
+                     member alone"
+                )
             }
             Reason::LongTermSupportRequired => {
                 format!(

@@ -87,13 +87,14 @@ pub struct Update {
 }
 
 /// `upgrade.type` with its version (U1).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Upgrade {
     /// Control plane, then node pools and images.
     Full(KubernetesVersion),
     /// Control plane alone.
     ControlPlaneOnly(KubernetesVersion),
     /// Node images alone.
+    #[default]
     NodeImageOnly,
 }
 

@@ -8,6 +8,7 @@ use crate::fleet::{
     ImageVersion, KubernetesVersion, Member, NodeImage, Pool, PoolImage, PowerState,
 };
 use crate::ids::{Column, FamilyId, Id, MemberId, RegionId};
+use crate::scheduler::auto_upgrade::{SupportCalendar, Target};
 use crate::scheduler::plan::{MemberFacts, Plan};
 use crate::scheduler::{NodeImageSelection, Reason, Released, StoppedMembers, Upgrade};
 use crate::time::{Span, Timestamp};
@@ -78,7 +79,11 @@ pub(super) struct Observed {
     kubernetes_regions: Bits,
     /// The target image of each family, under Consistent and Custom.
     targets: Column<FamilyId, Option<ImageVersion>>,
+    /// What an update does: the plan's, or what a profile's run was given.
+    upgrade: Upgrade,
     support: Support,
+    /// Until when what members run is supported; auto-upgrade looks at it (A5).
+    calendar: SupportCalendar,
 }
 
 impl Observed {
@@ -96,6 +101,7 @@ impl Observed {
         self.newest.resize(fleet.regions.len() * fleet.families.len(), None);
         self.kubernetes_regions.reset(fleet.regions.len());
         self.targets.refill(fleet.families.len(), None);
+        self.upgrade = plan.update.upgrade;
         self.support = Support::default();
         for (id, member) in fleet.members.iter_with_ids() {
             self.kubernetes[id] = member.kubernetes_version;
@@ -122,8 +128,67 @@ impl Observed {
         self.pools[index].version = version;
     }
 
+    /// Learns until when Kubernetes versions are supported.
+    pub(super) fn observe_calendar(&mut self, calendar: &SupportCalendar) {
+        self.calendar.clone_from(calendar);
+    }
+
     pub(super) fn observe_support(&mut self, support: Support) {
         self.support = support;
+    }
+
+    /// What an update does from now on.
+    pub(super) fn upgrade(&self) -> Upgrade {
+        self.upgrade
+    }
+
+    /// Takes the target of a profile's run (A2, A4).
+    pub(super) fn aim(&mut self, target: &Target) {
+        match target {
+            Target::Kubernetes { version, .. } => self.upgrade = Upgrade::Full(*version),
+            Target::NodeImages(images) => {
+                for image in images {
+                    self.targets[image.family] = Some(image.version);
+                }
+            }
+        }
+    }
+
+    /// Learns what another run over the same fleet knows: what members run, and which images are
+    /// where.
+    pub(super) fn observe_fleet(&mut self, other: &Self) {
+        self.pools.clone_from(&other.pools);
+        self.added.clone_from(&other.added);
+        self.kubernetes.clone_from(&other.kubernetes);
+        self.newest.clone_from(&other.newest);
+        self.images.clone_from(&other.images);
+        self.known = other.known;
+        for pool in self.pools.iter_mut().chain(self.added.iter_mut().map(|(_, pool)| pool)) {
+            pool.planned = None;
+        }
+    }
+
+    /// Learns what a member runs from another run over the same fleet.
+    pub(super) fn observe_member(&mut self, id: MemberId, other: &Self) {
+        let range = self.range_of(id);
+        self.pools[range.clone()].copy_from_slice(&other.pools[range]);
+        for (own, others) in self.added.iter_mut().zip(&other.added) {
+            if own.0 == id {
+                *own = *others;
+            }
+        }
+        self.kubernetes[id] = other.kubernetes[id];
+    }
+
+    /// Learns a member's Kubernetes version, that of its pools included.
+    pub(super) fn observe_kubernetes(&mut self, id: MemberId, version: KubernetesVersion) {
+        self.kubernetes[id] = Some(version);
+        for index in self.range_of(id) {
+            self.pools[index].orchestrator = None;
+        }
+        for (_, pool) in self.added.iter_mut().filter(|(owner, _)| *owner == id) {
+            pool.orchestrator = None;
+        }
     }
 
     pub(super) fn add_pool(&mut self, member: MemberId, pool: &Pool, version: ImageVersion) {
@@ -133,14 +198,13 @@ impl Observed {
     /// Learns that a release has reached a region; says whether a target of the run has.
     pub(super) fn observe_release(
         &mut self,
-        plan: &Plan<'_>,
         what: Released,
         region: RegionId,
         at: Timestamp,
     ) -> bool {
         match what {
             Released::Kubernetes(version) => {
-                let target = plan.update.upgrade.kubernetes_version() == Some(version);
+                let target = self.upgrade.kubernetes_version() == Some(version);
                 target && self.kubernetes_regions.insert(region.0)
             }
             Released::NodeImage(image) => {
@@ -224,13 +288,13 @@ impl Observed {
 
     fn try_all(&self, plan: &Plan<'_>, id: MemberId, now: Timestamp) -> Trial {
         let (member, update) = (&plan.fleet.members[id], plan.update);
-        let target = update.upgrade.kubernetes_version();
+        let target = self.upgrade.kubernetes_version();
         let current = self.kubernetes[id];
         if target.is_some() && target < current {
             return Trial::Skipped(Reason::TargetVersionOlder);
         }
-        let images = !matches!(update.upgrade, Upgrade::ControlPlaneOnly(_));
-        let full = matches!(update.upgrade, Upgrade::Full(_));
+        let images = !matches!(self.upgrade, Upgrade::ControlPlaneOnly(_));
+        let full = matches!(self.upgrade, Upgrade::Full(_));
         let chosen = |pool: &ObservedPool| self.targets[pool.family].is_some();
         if images
             && update.node_images == NodeImageSelection::Consistent
@@ -269,17 +333,31 @@ impl Observed {
                 StoppedMembers::Skip => Trial::Skipped(Reason::MemberStopped),
             });
         }
-        let control_plane_only = matches!(plan.update.upgrade, Upgrade::ControlPlaneOnly(_));
+        let control_plane_only = matches!(self.upgrade, Upgrade::ControlPlaneOnly(_));
         if member.node_auto_provisioning && !control_plane_only {
             return Some(Trial::Failed(Reason::NodeAutoProvisioningUnsupported));
         }
-        let (target, current) = (plan.update.upgrade.kubernetes_version()?, current?);
-        if target.major != current.major || target.minor > current.minor + 1 {
-            return Some(Trial::Failed(Reason::KubernetesMinorVersionSkipped));
+        if let Some(target) = self.upgrade.kubernetes_version()
+            && let Some(current) = current
+        {
+            if target.major != current.major || target.minor > current.minor + 1 {
+                let reason = Reason::KubernetesMinorVersionSkipped;
+                let moved_by_profile = plan.profile.is_some();
+                return Some(if moved_by_profile {
+                    Trial::Skipped(reason)
+                } else {
+                    Trial::Failed(reason)
+                });
+            }
+            let unsupported = self.support.community_until.is_some_and(|until| now >= until);
+            if unsupported && !member.long_term_support {
+                return Some(Trial::Failed(Reason::LongTermSupportRequired));
+            }
         }
-        let unsupported = self.support.community_until.is_some_and(|until| now >= until);
-        (unsupported && !member.long_term_support)
-            .then_some(Trial::Failed(Reason::LongTermSupportRequired))
+        // A5: auto-upgrade leaves members alone that are out of their support window.
+        let out = plan.profile.is_some()
+            && current.is_some_and(|v| self.calendar.is_out(v, member.long_term_support, now));
+        out.then_some(Trial::Skipped(Reason::LongTermSupportRequired))
     }
 
     /// Conditions 8 and 9: are all images there, and young enough?
@@ -343,7 +421,7 @@ impl Observed {
 
     /// Fixes what the member's update will do (R-I6: a member in flight keeps its plan).
     pub(super) fn start(&mut self, plan: &Plan<'_>, id: MemberId) {
-        if matches!(plan.update.upgrade, Upgrade::ControlPlaneOnly(_)) {
+        if matches!(self.upgrade, Upgrade::ControlPlaneOnly(_)) {
             return;
         }
         let region = plan.facts[id].region;
@@ -359,9 +437,9 @@ impl Observed {
     }
 
     /// Carries out what a completed update has done.
-    pub(super) fn complete(&mut self, plan: &Plan<'_>, id: MemberId) {
-        let full = matches!(plan.update.upgrade, Upgrade::Full(_));
-        let target = plan.update.upgrade.kubernetes_version();
+    pub(super) fn complete(&mut self, id: MemberId) {
+        let full = matches!(self.upgrade, Upgrade::Full(_));
+        let target = self.upgrade.kubernetes_version();
         self.kubernetes[id] = target.or(self.kubernetes[id]);
         let range = self.range_of(id);
         let added = self.added.iter_mut().filter(|(owner, _)| *owner == id);

@@ -115,10 +115,10 @@ pub(super) struct Ongoing {
 impl Ongoing {
     /// Asks for nothing yet, and puts the first request of each member into the queue.
     pub(super) fn reset(&mut self, setting: Setting<'_>, queue: &mut Queue) {
+        self.busy.reset(setting.fleet.members.len());
         if setting.campaigns.is_empty() {
             return;
         }
-        self.busy.reset(setting.fleet.members.len());
         self.waiting.clear();
         self.reimages.clear();
         self.queued = 0;
@@ -139,6 +139,17 @@ impl Ongoing {
     fn push(&mut self, queue: &mut Queue, at: Timestamp, member: MemberId, campaign: u16) {
         self.queued += 1;
         queue.push(at, Happening::ChangeAsked(member, campaign));
+    }
+
+    /// Whether a member is reimaged now.
+    pub(super) fn is_busy(&self, id: MemberId) -> bool {
+        self.busy.contains(id.0)
+    }
+
+    /// A change waits until its member is free.
+    pub(super) fn wait(&mut self, id: MemberId, campaign: u16) {
+        self.queued -= 1;
+        self.waiting.push((id, campaign));
     }
 
     /// Somebody asks a member for a change (N1): it is carried out, refused, or waits its turn.

@@ -6,7 +6,7 @@
 //!
 //! | part of the generator | what it holds |
 //! |---|---|
-//! | key, 32 bytes | the seed, little-endian, then 24 zero bytes |
+//! | key, 32 bytes | the seed (8 bytes, little-endian), the run (2 bytes: 1 + the profile's position; 4 bytes: which of its runs; all zero for `update` and what belongs to no run), then 18 zero bytes |
 //! | stream, 64 bits | replication (32 bits), purpose (16), attempt (16), from the top |
 //! | position, in 32-bit words | 2 × the entity's index |
 //!
@@ -67,6 +67,16 @@ impl Luck {
     pub fn new(seed: u64) -> Self {
         let mut key = [0; 32];
         key[..8].copy_from_slice(&seed.to_le_bytes());
+        Self { key }
+    }
+
+    /// The luck of the n-th run that a profile makes: as if nobody else drew, so that the same run
+    /// has the same luck whatever else goes on.
+    #[must_use]
+    pub fn of_run(&self, profile: u16, nth: u32) -> Self {
+        let mut key = self.key;
+        key[8..10].copy_from_slice(&(profile + 1).to_le_bytes());
+        key[10..14].copy_from_slice(&nth.to_le_bytes());
         Self { key }
     }
 

@@ -3,6 +3,7 @@
 use crate::calendar::{TimeOfDay, UtcOffset, Weekday};
 use crate::fleet::Fleet;
 use crate::quantiles::Distribution;
+use crate::scheduler::auto_upgrade::Profile;
 use crate::scheduler::{Restart, Update};
 use crate::sim::campaign::Campaign;
 use crate::sim::script::Script;
@@ -21,6 +22,10 @@ pub struct Setting<'s> {
     pub fleet: &'s Fleet,
     /// What every strategy carries out.
     pub update: &'s Update,
+    /// Whether there is such an update; without it, profiles make the only runs.
+    pub has_update: bool,
+    /// Who makes runs by itself.
+    pub profiles: &'s [Profile],
     /// The models.
     pub world: &'s WorldModel,
     /// What takes their place.

@@ -1,6 +1,7 @@
 //! What one replication came to.
 
-use crate::scheduler::{Scheduler, State};
+use crate::scheduler::auto_upgrade::Target;
+use crate::scheduler::{RunStatus, Scheduler, State};
 use crate::sim::{Changes, Delays};
 use crate::time::{Span, Timestamp};
 
@@ -66,6 +67,100 @@ pub struct Outcome {
     pub delays: Delays,
     /// What the configuration changes came to; all zero without them.
     pub changes: Changes,
+    /// What auto-upgrade came to; `None` without profiles.
+    pub autonomous: Option<Box<Autonomous>>,
+}
+
+/// What auto-upgrade came to in one replication.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Autonomous {
+    /// The runs that profiles made, in that order.
+    pub runs: Vec<ProfileRun>,
+}
+
+/// One run that a profile made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProfileRun {
+    /// The position of its profile.
+    pub profile: usize,
+    /// Its name.
+    pub name: String,
+    /// What it aimed at, as in its name.
+    pub target: String,
+    /// When it was made; this and the other times count from the scenario's start.
+    pub made: Span,
+    /// When it was started; `None`: it was generated, and nobody started it (A8).
+    pub started: Option<Span>,
+    /// When it reached its final state.
+    pub ended: Option<Span>,
+    /// When its profile made the next run, while this one was still going on (A7).
+    pub overtaken: Option<Span>,
+    /// Its state at the end.
+    pub state: State,
+    /// Its members, by what became of them.
+    pub counts: Counts,
+}
+
+/// Members of a run by what became of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Counts {
+    /// Members that were updated.
+    pub updated: u32,
+    /// Members that are Failed.
+    pub failed: u32,
+    /// Members that are Skipped.
+    pub skipped: u32,
+    /// Members that are Pending, or in the middle of an update at the horizon.
+    pub pending: u32,
+    /// Members that were never tried.
+    pub not_started: u32,
+}
+
+impl Counts {
+    fn of(scheduler: &Scheduler<'_>) -> Self {
+        let mut counts = Self::default();
+        for id in scheduler.plan().groups.iter().flat_map(|group| &group.members) {
+            *match scheduler.member(*id).state {
+                State::Completed => &mut counts.updated,
+                State::Skipped => &mut counts.skipped,
+                State::Failed => &mut counts.failed,
+                State::NotStarted => &mut counts.not_started,
+                State::Pending | State::Running | State::Stopping | State::Stopped => {
+                    &mut counts.pending
+                }
+            } += 1;
+        }
+        counts
+    }
+}
+
+impl ProfileRun {
+    /// What a run of a profile came to.
+    pub(super) fn of(
+        scheduler: &Scheduler<'_>,
+        start: Timestamp,
+        (profile, name, target): (usize, &str, &Target),
+        (made, overtaken): (Timestamp, Option<Timestamp>),
+    ) -> Self {
+        let RunStatus { state, times, .. } = *scheduler.run();
+        let is_over = matches!(state, State::Completed | State::Skipped);
+        Self {
+            profile,
+            name: name.to_owned(),
+            target: target.to_string(),
+            made: made - start,
+            started: times.started.map(|at| at - start),
+            ended: times.completed.filter(|_| is_over).map(|at| at - start),
+            overtaken: overtaken.map(|at| at - start),
+            state,
+            counts: Counts::of(scheduler),
+        }
+    }
+
+    /// From its start to its end; `None` when it never ended.
+    pub fn makespan(&self) -> Option<Span> {
+        Some(self.ended? - self.started?)
+    }
 }
 
 impl Outcome {
@@ -86,33 +181,23 @@ impl Outcome {
         };
         let finished = matches!(end, End::Completed | End::Skipped);
         let completed = run.times.completed.filter(|at| finished && *at <= horizon);
-        let mut outcome = Self {
+        let counts = Counts::of(scheduler);
+        Self {
             end,
             makespan: completed.map(|at| at - start),
             members: scheduler.plan().size,
-            updated: 0,
-            failed: 0,
-            skipped: 0,
-            pending: 0,
-            not_started: 0,
+            updated: counts.updated,
+            failed: counts.failed,
+            skipped: counts.skipped,
+            pending: counts.pending,
+            not_started: counts.not_started,
             approvals: scheduler.approvals(),
             restarts: scheduler.restarts(),
             done: done.iter().map(|at| (*at - start).as_millis()).collect(),
             delays: Delays::default(),
             changes: Changes::default(),
-        };
-        for id in scheduler.plan().groups.iter().flat_map(|group| &group.members) {
-            *match scheduler.member(*id).state {
-                State::Completed => &mut outcome.updated,
-                State::Skipped => &mut outcome.skipped,
-                State::Failed => &mut outcome.failed,
-                State::NotStarted => &mut outcome.not_started,
-                State::Pending | State::Running | State::Stopping | State::Stopped => {
-                    &mut outcome.pending
-                }
-            } += 1;
+            autonomous: None,
         }
-        outcome
     }
 
     /// The first instant at which this share of the run's members is done; `None` when it never

@@ -1,7 +1,68 @@
 //! People: approvers in their working hours, and somebody who restarts a failed run (W10, W11).
 
+use crate::ids::GateId;
+use crate::scheduler::{Action, Event, GateKind, Plan};
+use crate::sim::Notice;
+use crate::sim::draw::{Luck, Purpose};
 use crate::sim::model::Approvers;
+use crate::sim::queue::{Happening, Queue, RunNo};
+use crate::sim::world::World;
 use crate::time::{Span, Timestamp};
+
+/// Somebody approves a gate of a run.
+pub(super) fn approval<'a>(plan: &'a Plan<'_>, gate: GateId) -> Event<'a> {
+    Event::Act(Action::Approve(&plan.gates[gate].path))
+}
+
+/// The people around one update run.
+#[derive(Debug)]
+pub(super) struct People {
+    run: RunNo,
+    /// How often they have restarted the run.
+    restarts: u32,
+}
+
+impl People {
+    /// The people around this run, at its beginning.
+    pub(super) fn new(run: RunNo) -> Self {
+        Self { run, restarts: 0 }
+    }
+
+    /// They react to what they are told, with the run's luck in this replication.
+    pub(super) fn react(
+        &mut self,
+        world: &World<'_>,
+        (luck, replication): (&Luck, u32),
+        (now, notice): (Timestamp, Notice),
+        plan: &Plan<'_>,
+        queue: &mut Queue,
+    ) {
+        let people = &world.setting.world;
+        match notice {
+            Notice::GatePending(gate) => {
+                if let (Some(who), Some(delay)) = (&people.approvers, &world.approval_delay)
+                    && plan.gates[gate].kind == GateKind::Approval
+                {
+                    let bits = luck.at(replication, Purpose::ApprovalDelay, 0, gate.0);
+                    let delay = Span::from_millis(delay.millis(bits, 0));
+                    let at = who.working_time_after(now, delay);
+                    queue.push(at, Happening::Approval(gate, self.run));
+                }
+            }
+            Notice::RunFailed => {
+                if let (Some(who), Some(delay)) = (&people.restarter, &world.restart_delay)
+                    && self.restarts < who.at_most
+                {
+                    let number = self.restarts;
+                    self.restarts += 1;
+                    let bits = luck.at(replication, Purpose::RestartDelay, 0, number);
+                    let delay = Span::from_millis(delay.millis(bits, 0));
+                    queue.push(now + delay, Happening::Restart(self.run));
+                }
+            }
+        }
+    }
+}
 
 const DAY: i64 = Span::DAY.as_millis();
 

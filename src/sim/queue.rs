@@ -8,6 +8,16 @@ use crate::ids::{GateId, MemberId, RegionId};
 use crate::scheduler::{FailureCode, Released};
 use crate::time::{Span, Timestamp};
 
+/// Which update run of a replication: 0 is the scenario's `update`, the others are those of
+/// auto-upgrade profiles, in the order in which they are made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct RunNo(pub(super) u16);
+
+impl RunNo {
+    /// The scenario's `update`.
+    pub(super) const UPDATE: Self = Self(0);
+}
+
 /// Something that happens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Happening {
@@ -23,10 +33,12 @@ pub(super) enum Happening {
     Arrival(Released, RegionId),
     /// The script's action of this number.
     Scripted(u32),
-    /// Somebody approves this gate.
-    Approval(GateId),
-    /// Somebody starts the failed run again.
-    Restart,
+    /// Somebody approves this gate of a run.
+    Approval(GateId, RunNo),
+    /// Somebody starts a failed run again.
+    Restart(RunNo),
+    /// Something was released, somewhere: auto-upgrade profiles may aim at it.
+    Published,
     /// The scheduler is woken.
     Wake,
 }
@@ -64,8 +76,8 @@ macro_rules! queued {
             fn parts(self) -> (Kind, u32, u16) {
                 match self {
                     $(Self::$kind $(($entity $(, $detail)?))? => {
-                        let entity = 0_u32 $(| $entity.bits())?;
-                        let detail = 0_u16 $($(| $detail.bits())?)?;
+                        let entity: u32 = 0 $(| Part::<u32>::bits($entity))?;
+                        let detail: u16 = 0 $($(| Part::<u16>::bits($detail))?)?;
                         (Kind::$kind, entity, detail)
                     })+
                     Self::Start | Self::Arrival(..) | Self::Scripted(_) | Self::Wake => {
@@ -79,8 +91,8 @@ macro_rules! queued {
             fn of_parts(kind: Kind, entity: u32, detail: u16) -> Self {
                 match kind {
                     $(Kind::$kind => {
-                        $(let $entity = Part::of_bits(entity);
-                        $(let $detail = Part::of_bits(detail);)?)?
+                        $(let $entity = Part::<u32>::of_bits(entity);
+                        $(let $detail = Part::<u16>::of_bits(detail);)?)?
                         Self::$kind $(($entity $(, $detail)?))?
                     })+
                 }
@@ -92,9 +104,10 @@ macro_rules! queued {
 queued! {
     UpdateEnds(member, code): Ending,
     ChangeEnds(member, campaign): News,
+    Published: News,
     ChangeAsked(member, campaign): People,
-    Approval(gate): People,
-    Restart: People,
+    Approval(gate, run): People,
+    Restart(run): People,
 }
 
 /// A part of a happening, as bits.
@@ -119,6 +132,27 @@ impl Part<u32> for GateId {
     }
 
     fn of_bits(bits: u32) -> Self {
+        Self(bits)
+    }
+}
+
+impl Part<u32> for RunNo {
+    fn bits(self) -> u32 {
+        u32::from(self.0)
+    }
+
+    #[expect(clippy::cast_possible_truncation, reason = "it was 16 bits")]
+    fn of_bits(bits: u32) -> Self {
+        Self(bits as u16)
+    }
+}
+
+impl Part<u16> for RunNo {
+    fn bits(self) -> u16 {
+        self.0
+    }
+
+    fn of_bits(bits: u16) -> Self {
         Self(bits)
     }
 }
@@ -212,17 +246,17 @@ mod tests {
     fn r_a1_endings_come_before_people_and_the_first_started_first() {
         let (mut queue, noon) = (Queue::default(), Timestamp::from_millis(43_200_000));
         queue.reset(Timestamp::from_millis(0));
-        queue.push(noon, Happening::Restart);
+        queue.push(noon, Happening::Restart(RunNo(2)));
         queue.push(noon, Happening::UpdateEnds(MemberId(7), None));
         queue.push(noon, Happening::UpdateEnds(MemberId(3), Some(FailureCode(65_534))));
-        queue.push(noon, Happening::Approval(GateId(9)));
+        queue.push(noon, Happening::Approval(GateId(9), RunNo::UPDATE));
         assert_eq!(queue.peek(), Some((noon, true)));
         assert_eq!(queue.pop(), Some(Happening::UpdateEnds(MemberId(7), None)));
         let failed = Happening::UpdateEnds(MemberId(3), Some(FailureCode(65_534)));
         assert_eq!(queue.pop(), Some(failed));
         assert_eq!(queue.peek(), Some((noon, false)));
-        assert_eq!(queue.pop(), Some(Happening::Restart));
-        assert_eq!(queue.pop(), Some(Happening::Approval(GateId(9))));
+        assert_eq!(queue.pop(), Some(Happening::Restart(RunNo(2))));
+        assert_eq!(queue.pop(), Some(Happening::Approval(GateId(9), RunNo::UPDATE)));
         assert!(queue.is_empty());
     }
 
@@ -271,11 +305,12 @@ mod tests {
     fn instants_past_every_horizon_stay_in_the_queue() {
         let mut queue = Queue::default();
         queue.reset(Timestamp::from_millis(0));
-        queue.push(Timestamp::MAX, Happening::Restart);
-        queue.push(Timestamp::from_millis(1 << 41), Happening::Approval(GateId(1)));
-        assert_eq!(queue.pop(), Some(Happening::Approval(GateId(1))));
+        queue.push(Timestamp::MAX, Happening::Restart(RunNo(2)));
+        let approval = Happening::Approval(GateId(1), RunNo::UPDATE);
+        queue.push(Timestamp::from_millis(1 << 41), approval);
+        assert_eq!(queue.pop(), Some(approval));
         let (at, _) = queue.peek().unwrap();
         assert!(at > Timestamp::from_millis(0) + Span::from_days(36_525), "{at}");
-        assert_eq!(queue.pop(), Some(Happening::Restart));
+        assert_eq!(queue.pop(), Some(Happening::Restart(RunNo(2))));
     }
 }

@@ -320,9 +320,13 @@ fn of_script(setting: Setting<'_>, scripted: &[ScriptedRelease], wants: Wants) -
             Released::Kubernetes(version) => {
                 let calendar = Lifecycle::of(version);
                 Some(Lifecycle {
+                    general_from: if scripted.preview {
+                        Timestamp::MAX
+                    } else {
+                        calendar.general_from
+                    },
                     community_until: scripted.support_until.unwrap_or(calendar.community_until),
                     lts_until: scripted.lts_until.unwrap_or(calendar.lts_until),
-                    ..calendar
                 })
             }
         };

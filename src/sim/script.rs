@@ -45,10 +45,19 @@ pub struct ScriptedRelease {
     pub regions: Vec<(RegionId, Timestamp)>,
     /// When it reaches every region not named (R-K7).
     pub everywhere_else: Option<Timestamp>,
+    /// Whether it is a preview, which is no profile's target (A3); for Kubernetes versions.
+    pub preview: bool,
     /// End of community support (R-I12), for Kubernetes versions.
     pub support_until: Option<Timestamp>,
     /// End of long-term support (R-I12), for Kubernetes versions.
     pub lts_until: Option<Timestamp>,
+}
+
+impl ScriptedRelease {
+    /// When it was published: its earliest arrival anywhere (R-I8); `None`: it never is.
+    pub fn published(&self) -> Option<Timestamp> {
+        self.regions.iter().map(|(_, at)| *at).chain(self.everywhere_else).min()
+    }
 }
 
 /// One scripted action, at an offset from the scenario's start.
@@ -56,6 +65,8 @@ pub struct ScriptedRelease {
 pub struct ScriptedAction {
     /// When.
     pub at: Span,
+    /// The name of the profile's run that it is about; `None`: the scenario's `update`.
+    pub run: Option<String>,
     /// What.
     pub action: ScriptedVerb,
 }
@@ -73,6 +84,8 @@ pub enum ScriptedVerb {
     Start(Option<Restart>),
     /// Skip these, one after the other.
     Skip(Vec<SkipTarget>),
+    /// Generate the run of the profile at this position, without starting it (A8).
+    Generate(usize),
     /// A pool joins a member.
     AddPool(MemberId, Pool),
 }

@@ -5,17 +5,16 @@ use std::fmt;
 
 use crate::bits::Bits;
 use crate::fleet::{Fleet, NodeImage, PoolImage};
-use crate::ids::{Column, FamilyId, GateId, MemberId, RegionId};
+use crate::ids::{Column, FamilyId, MemberId, RegionId};
 use crate::quantiles::Quantiles;
 use crate::scheduler::{
-    Action, Event, FailureCode, GateKind, GatePath, NodeImageSelection, Plan, Released, Scheduler,
-    Support,
+    Action, Event, FailureCode, NodeImageSelection, Plan, Released, Scheduler, Support,
 };
-use crate::sim::Notice;
 use crate::sim::delay::Targets;
 use crate::sim::draw::{Luck, Purpose, happens};
 use crate::sim::model::{DurationModel, FailureModel, Setting};
-use crate::sim::queue::{Happening, Queue};
+use crate::sim::people::People;
+use crate::sim::queue::{Happening, Queue, RunNo};
 use crate::sim::releases::{Arrivals, Lifecycle, Releases, Wants};
 use crate::sim::script::{ScriptedUpdate, ScriptedUpdates, ScriptedVerb};
 use crate::time::{Span, Timestamp};
@@ -34,8 +33,8 @@ pub struct World<'s> {
     actions: Vec<ScriptedStep<'s>>,
     /// What failed updates report; 0 is `UpdateFailed`.
     codes: Vec<String>,
-    approval_delay: Option<Quantiles>,
-    restart_delay: Option<Quantiles>,
+    pub(super) approval_delay: Option<Quantiles>,
+    pub(super) restart_delay: Option<Quantiles>,
     /// Pools some versions behind the newest, by what they are behind of.
     behind: Vec<Behind>,
 }
@@ -51,14 +50,18 @@ struct Behind {
 
 /// One step of the script.
 #[derive(Debug)]
-struct ScriptedStep<'s> {
+pub(super) struct ScriptedStep<'s> {
     at: Timestamp,
-    step: Step<'s>,
+    /// The run that it is about; `None`: the scenario's `update`.
+    pub(super) run: Option<&'s str>,
+    pub(super) step: Step<'s>,
 }
 
 #[derive(Debug)]
-enum Step<'s> {
+pub(super) enum Step<'s> {
     Act(Action<'s>),
+    /// Generate the run of the profile of this number (A8).
+    Generate(usize),
     AddPool(MemberId, &'s crate::fleet::Pool, crate::fleet::ImageVersion),
 }
 
@@ -71,7 +74,7 @@ impl<'s> World<'s> {
             setting,
             luck: Luck::new(setting.seed),
             durations: Quantiles::new(durations),
-            releases: Releases::new(setting, Wants::default()),
+            releases: Releases::new(setting, wants(setting)),
             actions: scripted_actions(setting),
             codes: failure_codes(setting.script.updates.as_ref()),
             approval_delay: world.approvers.as_ref().map(|people| Quantiles::new(&people.delay)),
@@ -102,6 +105,11 @@ impl<'s> World<'s> {
         updates && changes && self.releases.fixed().is_some() && people
     }
 
+    /// The luck of the n-th run of a profile.
+    pub(super) fn luck_of_run(&self, profile: u16, nth: u32) -> Luck {
+        self.luck.of_run(profile, nth)
+    }
+
     /// How long a campaign's change reimages a member.
     pub(super) fn reimage(&self, replication: u32, campaign: u16, member: MemberId) -> Span {
         let bits = self.luck.at(replication, Purpose::Reimage, campaign, member.0);
@@ -112,49 +120,51 @@ impl<'s> World<'s> {
         match &self.actions[number as usize].step {
             Step::Act(action) => Event::Act(*action),
             Step::AddPool(member, pool, version) => Event::PoolAdded(*member, pool, *version),
+            Step::Generate(_) => unreachable!("only profiles generate runs"),
         }
     }
 
-    pub(super) fn restart(&self) -> Event<'_> {
+    pub(super) fn scripted_step(&self, number: u32) -> &ScriptedStep<'s> {
+        &self.actions[number as usize]
+    }
+
+    pub(super) fn restart(&self) -> Event<'s> {
         Event::Act(Action::Start(self.setting.world.restarter.as_ref().map(|who| who.restart)))
-    }
-
-    /// What was asked, for the line that says that it was refused.
-    pub(super) fn describe<'a>(&'a self, what: Happening, truth: &'a Truth) -> Described<'a> {
-        match what {
-            Happening::Scripted(number) => Described(Some(self.scripted(number))),
-            Happening::Approval(gate) => Described(Some(truth.approval(gate))),
-            Happening::Restart => Described(Some(self.restart())),
-            Happening::Start | Happening::UpdateEnds(..) | Happening::Arrival(..) => {
-                Described(None)
-            }
-            Happening::ChangeAsked(..) | Happening::ChangeEnds(..) => Described(None),
-            Happening::Wake => Described(None),
-        }
     }
 }
 
-/// An action, as the script writes it.
-pub(super) struct Described<'a>(Option<Event<'a>>);
+/// An action, as the script writes it, and the run of which it was asked, if it is not `update`.
+pub(super) struct Asked<'a> {
+    pub(super) event: Event<'a>,
+    pub(super) run: Option<&'a str>,
+}
 
-impl fmt::Display for Described<'_> {
+impl fmt::Display for Asked<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.0 {
-            Some(Event::Act(Action::Approve(path))) => write!(f, "approve {path}"),
-            Some(Event::Act(Action::Complete(path))) => write!(f, "complete {path}"),
-            Some(Event::Act(Action::Stop)) => f.write_str("stop"),
-            Some(Event::Act(Action::Start(_))) => f.write_str("start"),
-            Some(Event::Act(Action::Skip(target))) => write!(f, "skip {target}"),
+        match &self.event {
+            Event::Act(Action::Approve(path)) => write!(f, "approve {path}"),
+            Event::Act(Action::Complete(path)) => write!(f, "complete {path}"),
+            Event::Act(Action::Stop) => f.write_str("stop"),
+            Event::Act(Action::Start(_)) => f.write_str("start"),
+            Event::Act(Action::Skip(target)) => write!(f, "skip {target}"),
             _ => f.write_str("nothing"),
-        }
+        }?;
+        self.run.map_or(Ok(()), |run| write!(f, " of {run}"))
     }
+}
+
+/// Profiles follow releases, `update` does not.
+fn wants(setting: Setting<'_>) -> Wants {
+    let kubernetes = setting.profiles.iter().any(|profile| profile.channel.is_kubernetes());
+    Wants { kubernetes, news: !setting.profiles.is_empty() }
 }
 
 fn scripted_actions(setting: Setting<'_>) -> Vec<ScriptedStep<'_>> {
     let mut steps = Vec::new();
     for action in setting.script.actions.iter().flatten() {
         let at = setting.start + action.at;
-        let mut push = |step| steps.push(ScriptedStep { at, step });
+        let run = action.run.as_deref();
+        let mut push = |step| steps.push(ScriptedStep { at, run, step });
         match &action.action {
             ScriptedVerb::Approve(path) => push(Step::Act(Action::Approve(path))),
             ScriptedVerb::Complete(path) => push(Step::Act(Action::Complete(path))),
@@ -165,6 +175,7 @@ fn scripted_actions(setting: Setting<'_>) -> Vec<ScriptedStep<'_>> {
                     push(Step::Act(Action::Skip(target)));
                 }
             }
+            ScriptedVerb::Generate(profile) => push(Step::Generate(*profile)),
             ScriptedVerb::AddPool(member, pool) => {
                 let version = match pool.image {
                     PoolImage::Exactly(image) => image.version,
@@ -206,7 +217,7 @@ fn pools_behind(fleet: &Fleet) -> Vec<Behind> {
 #[derive(Debug)]
 pub(super) struct Truth {
     replication: u32,
-    luck: Luck,
+    pub(super) luck: Luck,
     /// How long each member's first attempt takes, in milliseconds.
     first_durations: Column<MemberId, i64>,
     /// Whose first attempt fails.
@@ -216,26 +227,11 @@ pub(super) struct Truth {
     next_action: usize,
     /// When the next arrival or scripted action is.
     next_fixed: Timestamp,
-    restarts: u32,
-    /// How an approver names each approval of the plan; scheduled starts need nobody.
-    gate_paths: Column<GateId, Option<GatePath>>,
+    pub(super) people: People,
 }
 
 impl Truth {
-    pub(super) fn new(world: &World<'_>, plan: &Plan<'_>) -> Self {
-        let path = |id| {
-            let gate = &plan.gates[id];
-            let owner = match gate.group {
-                Some(group) => &plan.groups[group].name,
-                None => &plan.stages[gate.stage].name,
-            };
-            (gate.kind == GateKind::Approval).then(|| GatePath {
-                scope: gate.scope(),
-                name: owner.clone(),
-                timing: gate.timing,
-                display_name: gate.display_name.clone(),
-            })
-        };
+    pub(super) fn new(world: &World<'_>) -> Self {
         Self {
             replication: 0,
             luck: world.luck,
@@ -245,8 +241,7 @@ impl Truth {
             next_arrival: 0,
             next_action: 0,
             next_fixed: Timestamp::MAX,
-            restarts: 0,
-            gate_paths: plan.gates.ids().map(path).collect(),
+            people: People::new(RunNo::UPDATE),
         }
     }
 
@@ -258,7 +253,8 @@ impl Truth {
         scheduler: &mut Scheduler<'_>,
     ) {
         self.replication = replication;
-        (self.next_arrival, self.next_action, self.restarts) = (0, 0, 0);
+        (self.next_arrival, self.next_action) = (0, 0);
+        self.people = People::new(RunNo::UPDATE);
         self.draw_updates(world);
         world.releases.draw(&world.luck, replication, &mut self.arrivals);
         while let Some((at, what, region)) = self.arrival(world, self.next_arrival) {
@@ -327,6 +323,14 @@ impl Truth {
         let arrival = arrivals.arrivals.get(number)?;
         let what = arrivals.releases[arrival.release as usize].what;
         Some((arrival.at, what, arrival.region))
+    }
+
+    /// What has arrived where by now.
+    pub(super) fn arrived(
+        &self,
+        world: &World<'_>,
+    ) -> impl Iterator<Item = (Timestamp, Released, RegionId)> {
+        (0..self.next_arrival).filter_map(|number| self.arrival(world, number))
     }
 
     /// When something happens next; the end of time if nothing does.
@@ -426,10 +430,13 @@ impl Truth {
     }
 
     /// How long a member's attempt takes, and whether it fails (W4, W6, R-I17, R-K6).
+    ///
+    /// The luck is the asking run's own; `None`: that of the scenario's `update`, whose first
+    /// attempts are drawn beforehand.
     pub(super) fn update(
         &self,
         world: &World<'_>,
-        _: &Scheduler<'_>,
+        (_, luck): (&Scheduler<'_>, Option<&Luck>),
         member: MemberId,
         attempt: u16,
     ) -> (Span, Option<FailureCode>) {
@@ -442,59 +449,28 @@ impl Truth {
             });
             return (*takes, code);
         }
-        let index = member.0;
-        let takes = if attempt == 0 {
+        let drawn = luck.is_none();
+        let (luck, index) = (luck.unwrap_or(&self.luck), member.0);
+        let takes = if attempt == 0 && drawn {
             self.first_durations[member]
         } else {
-            let bits = self.luck.at(self.replication, Purpose::Duration, attempt, index);
+            let bits = luck.at(self.replication, Purpose::Duration, attempt, index);
             world.durations.millis(bits, SHORTEST_UPDATE)
         };
-        let fails =
-            self.first_failures.contains(index) && (attempt == 0 || !self.clears(world, index));
+        let fails = if drawn {
+            self.first_failures.contains(index)
+        } else {
+            let bits = luck.at(self.replication, Purpose::Failure, 0, index);
+            world.setting.world.failures.is_some_and(|model| happens(bits, model.probability))
+        };
+        let fails = fails && (attempt == 0 || !self.clears(world, luck, index));
         (Span::from_millis(takes), fails.then_some(FailureCode::default()))
     }
 
     /// Whether the failures of a member are transient: the next attempt succeeds (W6).
-    fn clears(&self, world: &World<'_>, index: u32) -> bool {
-        let bits = self.luck.at(self.replication, Purpose::FailureKind, 0, index);
+    fn clears(&self, world: &World<'_>, luck: &Luck, index: u32) -> bool {
+        let bits = luck.at(self.replication, Purpose::FailureKind, 0, index);
         world.setting.world.failures.is_some_and(|model| happens(bits, model.transient))
-    }
-
-    pub(super) fn approval(&self, gate: GateId) -> Event<'_> {
-        let path = self.gate_paths[gate].as_ref().expect("people approve approvals only");
-        Event::Act(Action::Approve(path))
-    }
-
-    /// People react to what they are told.
-    pub(super) fn react(
-        &mut self,
-        world: &World<'_>,
-        now: Timestamp,
-        notice: Notice,
-        queue: &mut Queue,
-    ) {
-        let people = &world.setting.world;
-        match notice {
-            Notice::GatePending(gate) => {
-                if let (Some(who), Some(delay)) = (&people.approvers, &world.approval_delay)
-                    && self.gate_paths[gate].is_some()
-                {
-                    let bits = self.luck.at(self.replication, Purpose::ApprovalDelay, 0, gate.0);
-                    let delay = Span::from_millis(delay.millis(bits, 0));
-                    queue.push(who.working_time_after(now, delay), Happening::Approval(gate));
-                }
-            }
-            Notice::RunFailed => {
-                if let (Some(who), Some(delay)) = (&people.restarter, &world.restart_delay)
-                    && self.restarts < who.at_most
-                {
-                    let number = self.restarts;
-                    self.restarts += 1;
-                    let bits = self.luck.at(self.replication, Purpose::RestartDelay, 0, number);
-                    queue.push(now + Span::from_millis(delay.millis(bits, 0)), Happening::Restart);
-                }
-            }
-        }
     }
 }
 

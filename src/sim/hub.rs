@@ -1,0 +1,588 @@
+//! Several update runs over one fleet: the scenario's `update`, and those that auto-upgrade
+//! profiles make (A3, A7, A8).
+//!
+//! Owns which runs there are, which of them is at work on which member, and that each learns what
+//! the others have done. Who makes a run, and with which target, the scheduler decides
+//! ([`crate::scheduler::auto_upgrade`]); every run is a scheduler of its own. At one instant the
+//! run that was made first is served first (ours).
+//!
+//! The scheduler of `update` also observes for all: it is told of everything that happens to the
+//! fleet, whether its own run goes on or not, and a new run learns the fleet from it.
+
+mod checks;
+
+use crate::ids::{Column, MemberId};
+use crate::scheduler::auto_upgrade::{Catalog, Made, Profile, SupportCalendar, Target};
+use crate::scheduler::{
+    Action, Event, Log, NoLog, Node, Output, Plan, Record, Refusal, Released, Scheduler, State,
+    Support,
+};
+use crate::sim::draw::Luck;
+use crate::sim::outcome::{Autonomous, ProfileRun};
+use crate::sim::people::{self, People};
+use crate::sim::queue::{Happening, RunNo};
+use crate::sim::releases::{Arrivals, News, Release, Turn};
+use crate::sim::world::{Asked, Step};
+use crate::sim::{Notice, Simulation, Told, Watch};
+use crate::time::Timestamp;
+
+/// The runs of a replication beside `update`, and what all of them share.
+#[derive(Debug)]
+pub(super) struct Hub<'p> {
+    /// The plans of the profiles.
+    plans: &'p [Plan<'p>],
+    catalog: Catalog,
+    calendar: SupportCalendar,
+    /// What each profile has made.
+    made: Vec<Made>,
+    /// The runs of this replication, in the order in which they were made: run 1 first.
+    runs: Vec<Run<'p>>,
+    /// Runs of former replications, by profile, to be used again.
+    spare: Vec<Vec<Run<'p>>>,
+    /// Runs that have started and not ended, by number; `update` is not among them.
+    going: Vec<RunNo>,
+    /// How much of the news of releases has been read.
+    read: usize,
+    /// Which run updates a member now.
+    at_work: Column<MemberId, Option<RunNo>>,
+    /// How many updates of each member have been started, by whichever run (R-K6).
+    started: Column<MemberId, u16>,
+    /// When runs of profiles were at work on which member, for the split of the delays of `update`.
+    work: Vec<(MemberId, Timestamp, Timestamp)>,
+    since: Column<MemberId, Timestamp>,
+    checks: checks::Checks,
+}
+
+/// One run of a profile.
+#[derive(Debug)]
+pub(super) struct Run<'p> {
+    profile: usize,
+    name: String,
+    target: Target,
+    made: Timestamp,
+    /// When its profile made the next run while this one went on (A7).
+    overtaken: Option<Timestamp>,
+    luck: Luck,
+    people: People,
+    scheduler: Scheduler<'p>,
+}
+
+/// Passes records of a profile's run on, and notes those that people react to.
+struct Beside<'a, W> {
+    watch: &'a mut W,
+    notices: &'a mut Vec<Notice>,
+    run: RunNo,
+}
+
+impl<W: Watch> Log for Beside<'_, W> {
+    fn record(&mut self, record: Record) {
+        match (record.node, record.to) {
+            (Node::Gate(id), State::Pending) => self.notices.push(Notice::GatePending(id)),
+            (Node::Run, State::Failed) => self.notices.push(Notice::RunFailed),
+            _ => {}
+        }
+        self.watch.record_beside(self.run.0, record);
+    }
+}
+
+impl RunNo {
+    /// The position of a profile's run among them; `None`: it is `update`.
+    fn beside(self) -> Option<usize> {
+        usize::from(self.0).checked_sub(1)
+    }
+
+    fn of_position(position: usize) -> Self {
+        Self(u16::try_from(position + 1).expect("a replication has fewer than 65,535 runs"))
+    }
+}
+
+impl<'p> Hub<'p> {
+    /// The hub of the plans beside this one; `None`: `update` is the only run there is.
+    pub(super) fn new(plan: &'p Plan<'p>) -> Option<Box<Self>> {
+        if plan.beside.is_empty() {
+            return None;
+        }
+        Some(Box::new(Self {
+            plans: &plan.beside,
+            catalog: Catalog::default(),
+            calendar: SupportCalendar::default(),
+            made: vec![Made::default(); plan.beside.len()],
+            runs: Vec::new(),
+            spare: plan.beside.iter().map(|_| Vec::new()).collect(),
+            going: Vec::new(),
+            read: 0,
+            at_work: Column::new(),
+            started: Column::new(),
+            work: Vec::new(),
+            since: Column::new(),
+            checks: checks::Checks::default(),
+        }))
+    }
+
+    fn profile(&self, profile: usize) -> &'p Profile {
+        self.plans[profile].profile.expect("the plans beside another are those of profiles")
+    }
+
+    /// Back to the start of a replication: no runs yet, and everything is known that was released
+    /// by now.
+    pub(super) fn reset(&mut self, sim: &mut Simulation<'p>) {
+        let fleet = sim.world.setting.fleet;
+        for run in self.runs.drain(..) {
+            self.spare[run.profile].push(run);
+        }
+        self.going.clear();
+        self.work.clear();
+        self.at_work.refill(fleet.members.len(), None);
+        self.started.refill(fleet.members.len(), 0);
+        self.since.refill(fleet.members.len(), Timestamp::MIN);
+        self.checks.reset();
+        let now = sim.world.start();
+        self.catalog.reset(fleet);
+        self.calendar.clear();
+        let arrivals = sim.truth.arrivals(sim.world);
+        for release in &arrivals.releases {
+            if let (Released::Kubernetes(version), Some(life)) = (release.what, release.lifecycle) {
+                let date = |at: Timestamp| (at < Timestamp::MAX).then_some(at);
+                self.calendar.say(version, date(life.community_until), date(life.lts_until));
+            }
+        }
+        self.read = 0;
+        self.read_news(arrivals, now);
+        for profile in 0..self.plans.len() {
+            let rules = self.profile(profile);
+            self.made[profile].reset(rules.target(&self.catalog, &self.calendar, now));
+        }
+        let mut last = now;
+        for News { at, .. } in &arrivals.news[self.read..] {
+            if *at > last {
+                sim.queue.push(*at, Happening::Published);
+                last = *at;
+            }
+        }
+    }
+
+    /// Reads what has become known of releases by now; says whether something was released.
+    fn read_news(&mut self, arrivals: &Arrivals, now: Timestamp) -> bool {
+        let mut released = false;
+        while let Some(news) = arrivals.news.get(self.read).filter(|news| news.at <= now) {
+            self.read += 1;
+            let release = &arrivals.releases[news.release as usize];
+            let preview = release.lifecycle.is_some_and(|life| life.general_from > news.at);
+            match news.what {
+                Turn::Published | Turn::General if !preview => {
+                    self.catalog.add(release.what);
+                    released = true;
+                }
+                Turn::Withdrawn => {
+                    let offered =
+                        |other: &&Release| other.published <= news.at && news.at < other.withdrawn;
+                    let offered = arrivals.releases.iter().filter(offered);
+                    self.catalog.withdraw(release.what, offered.filter_map(Release::image));
+                }
+                Turn::Published | Turn::General | Turn::Unsupported => {}
+            }
+        }
+        released
+    }
+
+    /// The next instant at which a profile's run wants to be woken; the end of time: none does.
+    pub(super) fn next_wake(&self) -> Timestamp {
+        let wakes = self.going.iter().filter_map(|no| self.scheduler(*no)?.next_wake());
+        wakes.map(|(at, _)| at).min().unwrap_or(Timestamp::MAX)
+    }
+
+    fn scheduler(&self, no: RunNo) -> Option<&Scheduler<'p>> {
+        no.beside().map(|position| &self.runs[position].scheduler)
+    }
+
+    /// Hands one happening to whom it concerns.
+    pub(super) fn deliver(
+        &mut self,
+        sim: &mut Simulation<'p>,
+        now: Timestamp,
+        happening: Happening,
+        watch: &mut impl Watch,
+    ) {
+        match happening {
+            Happening::Start => {
+                if sim.world.setting.has_update {
+                    self.hand(sim, RunNo::UPDATE, now, Event::Started, watch);
+                }
+            }
+            Happening::Wake => {
+                let due = |wake: Option<(Timestamp, _)>| wake.is_some_and(|(at, _)| at <= now);
+                let of = |no: &&RunNo| self.scheduler(**no).is_some_and(|s| due(s.next_wake()));
+                let no = match self.going.iter().find(of) {
+                    Some(no) if !due(sim.scheduler.next_wake()) => *no,
+                    _ => RunNo::UPDATE,
+                };
+                self.hand(sim, no, now, Event::Woke, watch);
+            }
+            Happening::UpdateEnds(member, code) => {
+                let no = self.at_work[member].expect("an update that ends has a run");
+                let event = match code {
+                    None => Event::UpdateCompleted(member),
+                    Some(code) => Event::UpdateFailed(member, code),
+                };
+                self.hand(sim, no, now, event, watch);
+                self.free(sim, no, now, member);
+                sim.changes.freed(now, member, &mut sim.queue);
+            }
+            Happening::Arrival(what, region) => {
+                self.hand_to_all(sim, now, Event::Arrived(what, region), watch);
+            }
+            Happening::Published => self.look_at_releases(sim, now, watch),
+            Happening::Scripted(number) => self.act(sim, now, number, watch),
+            Happening::Approval(gate, no) => {
+                let plan = self.scheduler(no).unwrap_or(&sim.scheduler).plan();
+                self.hand(sim, no, now, people::approval(plan, gate), watch);
+            }
+            Happening::Restart(no) => self.hand(sim, no, now, sim.world.restart(), watch),
+            Happening::ChangeAsked(member, campaign) => {
+                if self.at_work[member].is_some() {
+                    sim.changes.wait(member, campaign);
+                } else {
+                    self.change(sim, now, happening, member, watch);
+                }
+            }
+            Happening::ChangeEnds(member, _) => self.change(sim, now, happening, member, watch),
+        }
+    }
+
+    /// Hands an event to one run, carries out what it asks for, and lets people react.
+    fn hand(
+        &mut self,
+        sim: &mut Simulation<'p>,
+        no: RunNo,
+        now: Timestamp,
+        event: Event<'_>,
+        watch: &mut impl Watch,
+    ) {
+        let mut outputs = std::mem::take(&mut sim.outputs);
+        match no.beside() {
+            None => {
+                let (notices, done) = (&mut sim.notices, &mut sim.done);
+                let mut told = Told { watch: &mut *watch, notices, done };
+                outputs.extend(sim.scheduler.handle(now, event, &mut told));
+            }
+            Some(position) => {
+                let notices = &mut sim.notices;
+                let mut told = Beside { watch: &mut *watch, notices, run: no };
+                outputs.extend(self.runs[position].scheduler.handle(now, event, &mut told));
+            }
+        }
+        for output in outputs.drain(..) {
+            match output {
+                Output::StartUpdate { member, attempt } => {
+                    self.begin_update(sim, no, now, (member, attempt));
+                }
+                Output::Refused(why) => {
+                    let run = no.beside().map(|position| self.runs[position].name.as_str());
+                    watch.refused(now, &Asked { event, run }, why);
+                }
+            }
+        }
+        sim.outputs = outputs;
+        self.react(sim, no, now);
+        if self.scheduler(no).is_some_and(has_ended) {
+            self.going.retain(|other| *other != no);
+        }
+    }
+
+    /// The people around a run react to what they are told of it.
+    fn react(&mut self, sim: &mut Simulation<'p>, no: RunNo, now: Timestamp) {
+        let Simulation { truth, scheduler, notices, queue, world, .. } = sim;
+        let replication = truth.replication();
+        let (people, luck, plan) = match no.beside() {
+            None => (&mut truth.people, &truth.luck, scheduler.plan()),
+            Some(position) => {
+                let Run { people, luck, scheduler, .. } = &mut self.runs[position];
+                (people, &*luck, scheduler.plan())
+            }
+        };
+        for notice in notices.drain(..) {
+            people.react(world, (luck, replication), (now, notice), plan, queue);
+        }
+    }
+
+    /// Hands news of the world to all runs.
+    fn hand_to_all(
+        &mut self,
+        sim: &mut Simulation<'p>,
+        now: Timestamp,
+        event: Event<'_>,
+        watch: &mut impl Watch,
+    ) {
+        self.hand(sim, RunNo::UPDATE, now, event, watch);
+        for index in 0..self.going.len() {
+            self.hand(sim, self.going[index], now, event, watch);
+        }
+    }
+
+    /// A run starts a member's update: the others leave the member alone (R-B7).
+    fn begin_update(
+        &mut self,
+        sim: &mut Simulation<'p>,
+        no: RunNo,
+        now: Timestamp,
+        (member, attempt): (MemberId, u16),
+    ) {
+        assert!(self.at_work[member].is_none(), "one work at a time");
+        self.at_work[member] = Some(no);
+        self.since[member] = now;
+        self.tell_others(sim, now, Some(no), Event::Busy(member, true));
+        let own = no.beside().map(|position| &self.runs[position]);
+        let scheduler = own.map_or(&sim.scheduler, |run| &run.scheduler);
+        let scripted = sim.world.setting.script.updates.is_some();
+        let attempt = if scripted { self.started[member] } else { attempt };
+        self.started[member] += 1;
+        if sim.checked {
+            sim.truth.check_start(sim.world, scheduler, member, now);
+        }
+        let asking = (scheduler, own.map(|run| &run.luck));
+        let (takes, code) = sim.truth.update(sim.world, asking, member, attempt);
+        sim.queue.push(now + takes, Happening::UpdateEnds(member, code));
+    }
+
+    /// A run's work on a member is over: the others learn what the member runs now.
+    fn free(&mut self, sim: &mut Simulation<'p>, no: RunNo, now: Timestamp, member: MemberId) {
+        self.at_work[member] = None;
+        if let Some(position) = no.beside() {
+            sim.scheduler.observe_member(member, &self.runs[position].scheduler);
+            if sim.world.setting.has_update {
+                self.work.push((member, self.since[member], now));
+            }
+        }
+        for other in self.going.iter().filter(|other| **other != no) {
+            let position = other.beside().expect("`update` is not among them");
+            self.runs[position].scheduler.observe_member(member, &sim.scheduler);
+        }
+        self.tell_others(sim, now, Some(no), Event::Busy(member, false));
+    }
+
+    /// Tells all runs but one that a member is busy, or is not any more.
+    fn tell_others(
+        &mut self,
+        sim: &mut Simulation<'p>,
+        now: Timestamp,
+        but: Option<RunNo>,
+        event: Event<'_>,
+    ) {
+        if but != Some(RunNo::UPDATE) && sim.world.setting.has_update {
+            let outputs = sim.scheduler.handle(now, event, &mut NoLog);
+            assert_eq!(outputs.len(), 0, "nobody is started before the scheduler is woken");
+        }
+        for other in self.going.iter().filter(|other| Some(**other) != but) {
+            let position = other.beside().expect("`update` is not among them");
+            let outputs = self.runs[position].scheduler.handle(now, event, &mut NoLog);
+            assert_eq!(outputs.len(), 0, "nobody is started before the scheduler is woken");
+        }
+    }
+
+    /// Something was released: profiles whose target it changes make and start a run (A3).
+    fn look_at_releases(
+        &mut self,
+        sim: &mut Simulation<'p>,
+        now: Timestamp,
+        watch: &mut impl Watch,
+    ) {
+        let released = self.read_news(sim.truth.arrivals(sim.world), now);
+        for profile in 0..self.plans.len() {
+            let rules = self.profile(profile);
+            let target = rules.target(&self.catalog, &self.calendar, now);
+            if !released {
+                self.made[profile].on_withdrawal(target);
+            } else if let Some(target) = self.made[profile].on_release(rules, target) {
+                let no = self.make(sim, profile, &target, now);
+                self.start(sim, no, now, watch);
+            }
+        }
+    }
+
+    /// Creates a run of a profile. Earlier ones that are still going on are overtaken, and go on
+    /// (A7).
+    fn make(
+        &mut self,
+        sim: &mut Simulation<'p>,
+        profile: usize,
+        target: &Target,
+        now: Timestamp,
+    ) -> RunNo {
+        for no in &self.going {
+            let position = no.beside().expect("`update` is not among them");
+            let run = &mut self.runs[position];
+            if run.profile == profile {
+                run.overtaken = run.overtaken.or(Some(now));
+            }
+        }
+        let nth = self.runs.iter().filter(|run| run.profile == profile).count();
+        let nth = u32::try_from(nth).expect("runs are few");
+        let luck = sim.world.luck_of_run(u16::try_from(profile).expect("profiles are few"), nth);
+        let no = RunNo::of_position(self.runs.len());
+        let rules = self.profile(profile);
+        let name = rules.run_name(target);
+        let plan = &self.plans[profile];
+        let mut run = self.spare[profile].pop().unwrap_or_else(|| Run {
+            profile,
+            name: String::new(),
+            target: target.clone(),
+            made: now,
+            overtaken: None,
+            luck,
+            people: People::new(no),
+            scheduler: Scheduler::new(plan),
+        });
+        run.target.clone_from(target);
+        (run.name, run.made, run.overtaken, run.luck) = (name, now, None, luck);
+        run.people = People::new(no);
+        run.scheduler.reset();
+        run.scheduler.aim(target);
+        run.scheduler.observe_calendar(&self.calendar);
+        if let Target::Kubernetes { version, long_term_support } = target {
+            let ends = self.calendar.community_until(*version);
+            // A6: the minor counts as out of community support from the start.
+            let community_until = if *long_term_support { Some(now) } else { ends };
+            run.scheduler.observe_support(Support { community_until });
+        }
+        self.runs.push(run);
+        no
+    }
+
+    /// Starts a run: it learns the fleet as it is now.
+    fn start(
+        &mut self,
+        sim: &mut Simulation<'p>,
+        no: RunNo,
+        now: Timestamp,
+        watch: &mut impl Watch,
+    ) {
+        let position = no.beside().expect("`update` is started by the loop");
+        let Run { scheduler, target, .. } = &mut self.runs[position];
+        scheduler.observe_fleet(&sim.scheduler);
+        if let Target::Kubernetes { version, .. } = target {
+            let target = Released::Kubernetes(*version);
+            for (at, what, region) in sim.truth.arrived(sim.world) {
+                if what == target {
+                    scheduler.observe_release(what, region, at);
+                }
+            }
+        }
+        for member in self.at_work.ids() {
+            if self.at_work[member].is_some() || sim.changes.is_busy(member) {
+                let outputs = scheduler.handle(now, Event::Busy(member, true), &mut NoLog);
+                assert_eq!(outputs.len(), 0, "the run has not started");
+            }
+        }
+        self.going.push(no);
+        self.going.sort_unstable();
+        self.hand(sim, no, now, Event::Started, watch);
+    }
+
+    /// Carries out a step of the script.
+    fn act(
+        &mut self,
+        sim: &mut Simulation<'p>,
+        now: Timestamp,
+        number: u32,
+        watch: &mut impl Watch,
+    ) {
+        let world = sim.world;
+        let scripted = world.scripted_step(number);
+        let action = match &scripted.step {
+            Step::Generate(profile) => return self.generate(sim, now, *profile, watch),
+            Step::AddPool(..) => {
+                return self.hand_to_all(sim, now, world.scripted(number), watch);
+            }
+            Step::Act(action) => *action,
+        };
+        let found = match scripted.run {
+            None => Some(RunNo::UPDATE).filter(|_| world.setting.has_update),
+            Some(name) => {
+                let position = self.runs.iter().position(|run| run.name == name);
+                position.map(RunNo::of_position)
+            }
+        };
+        let event = Event::Act(action);
+        let Some(no) = found else {
+            let asked = Asked { event, run: scripted.run };
+            return watch.refused(now, &asked, Refusal::NoSuchRun);
+        };
+        let waits = |scheduler: &Scheduler<'_>| scheduler.run().state == State::NotStarted;
+        if matches!(action, Action::Start(_)) && self.scheduler(no).is_some_and(waits) {
+            self.start(sim, no, now, watch);
+        } else {
+            self.hand(sim, no, now, event, watch);
+        }
+    }
+
+    /// Somebody generates a profile's run (A8): it is not started; one that exists stays as it is.
+    fn generate(
+        &mut self,
+        sim: &mut Simulation<'p>,
+        now: Timestamp,
+        profile: usize,
+        watch: &mut impl Watch,
+    ) {
+        let rules = self.profile(profile);
+        match rules.target(&self.catalog, &self.calendar, now) {
+            None => {
+                let asked = format!("generate {}", rules.name);
+                watch.refused(now, &asked, Refusal::NothingReleased);
+            }
+            Some(target) => {
+                if let Some(target) = self.made[profile].generate(&target) {
+                    self.make(sim, profile, &target, now);
+                }
+            }
+        }
+    }
+
+    /// A configuration change of a member that no run updates: the others learn whether it has made
+    /// the member busy, or free.
+    fn change(
+        &mut self,
+        sim: &mut Simulation<'p>,
+        now: Timestamp,
+        happening: Happening,
+        member: MemberId,
+        watch: &mut impl Watch,
+    ) {
+        let before = sim.changes.is_busy(member);
+        sim.change(now, happening, watch);
+        let busy = sim.changes.is_busy(member);
+        if busy != before {
+            // `update` was told by the change itself.
+            self.tell_others(sim, now, Some(RunNo::UPDATE), Event::Busy(member, busy));
+        }
+    }
+
+    /// When runs of profiles were at work on a member.
+    pub(super) fn work_on(
+        &self,
+        id: MemberId,
+    ) -> impl Iterator<Item = (Timestamp, Timestamp)> + '_ {
+        let mine = self.work.iter().filter(move |(member, ..)| *member == id);
+        mine.map(|(_, from, to)| (*from, *to))
+    }
+
+    /// What became of everything, at the end of a replication.
+    pub(super) fn outcome(&self, start: Timestamp) -> Autonomous {
+        Autonomous { runs: self.runs.iter().map(|run| run.outcome(start)).collect() }
+    }
+
+    /// The runs of profiles, in the order in which they were made.
+    pub(super) fn shown(&self) -> impl Iterator<Item = (&str, &Scheduler<'p>)> {
+        self.runs.iter().map(|run| (run.name.as_str(), &run.scheduler))
+    }
+}
+
+fn has_ended(scheduler: &Scheduler<'_>) -> bool {
+    matches!(scheduler.run().state, State::Completed | State::Skipped)
+}
+
+impl Run<'_> {
+    fn outcome(&self, start: Timestamp) -> ProfileRun {
+        let what = (self.profile, self.name.as_str(), &self.target);
+        ProfileRun::of(&self.scheduler, start, what, (self.made, self.overtaken))
+    }
+}
