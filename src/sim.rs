@@ -4,6 +4,7 @@
 //! may come next in `queue`; the luck is drawn in [`draw`] before the loop begins, the real
 //! scheduler decides, and [`outcome`] says what it came to.
 
+pub mod behind;
 pub mod campaign;
 mod delay;
 pub mod draw;
@@ -165,7 +166,7 @@ impl<'p> Simulation<'p> {
             }
         }
         let changes = self.changes.outcome.clone();
-        let autonomous = self.hub.as_ref().map(|hub| Box::new(hub.outcome(start)));
+        let autonomous = self.hub.as_mut().map(|hub| Box::new(hub.outcome(start, end)));
         Outcome { changes, autonomous, ..Outcome::of(&self.scheduler, &self.done, start, end) }
     }
 

@@ -7,7 +7,7 @@
 use std::fmt;
 
 use crate::bits::Bits;
-use crate::fleet::{Fleet, ImageVersion, KubernetesVersion, NodeImage, OsType, support};
+use crate::fleet::{ImageVersion, KubernetesVersion, NodeImage, support};
 use crate::ids::{Column, FamilyId};
 use crate::scheduler::{NodeImageSelection, Released, Strategy, Update, Upgrade};
 use crate::time::Timestamp;
@@ -163,14 +163,13 @@ pub struct Catalog {
 }
 
 impl Catalog {
-    /// Nothing is released yet, for this fleet.
-    pub fn reset(&mut self, fleet: &Fleet) {
+    /// Nothing is released yet, of so many families, these of Linux pools.
+    pub fn reset(&mut self, families: usize, linux: impl IntoIterator<Item = FamilyId>) {
         self.kubernetes.clear();
-        self.images.refill(fleet.families.len(), None);
-        self.linux.reset(fleet.families.len());
-        let pools = fleet.members.iter().flat_map(|member| &member.pools);
-        for pool in pools.filter(|pool| pool.os_type == OsType::Linux) {
-            self.linux.insert(pool.image.family().0);
+        self.images.refill(families, None);
+        self.linux.reset(families);
+        for family in linux {
+            self.linux.insert(family.0);
         }
     }
 
@@ -229,6 +228,16 @@ pub enum Target {
 }
 
 impl Target {
+    /// Whether a release is one of those that lead up to this target: of an image's family.
+    pub fn follows(&self, what: Released) -> bool {
+        match (self, what) {
+            (Self::NodeImages(images), Released::NodeImage(image)) => {
+                images.iter().any(|other| other.family == image.family)
+            }
+            _ => false,
+        }
+    }
+
     /// Whether two targets bring the same.
     fn is_same(&self, other: &Self) -> bool {
         match (self, other) {
@@ -347,5 +356,222 @@ impl Made {
         }
         self.targets.push(target.clone());
         Some(target.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scheduler::{GroupOrder, Restart, StoppedMembers};
+    use crate::time::Span;
+
+    const LINUX: FamilyId = FamilyId(0);
+    const WINDOWS: FamilyId = FamilyId(1);
+    const ARM: FamilyId = FamilyId(2);
+
+    fn version(text: &str) -> KubernetesVersion {
+        text.parse().unwrap()
+    }
+
+    fn image(family: FamilyId, version: &str) -> NodeImage {
+        NodeImage { family, version: version.parse().unwrap() }
+    }
+
+    fn at(text: &str) -> Timestamp {
+        text.parse().unwrap()
+    }
+
+    fn profile(channel: Channel) -> Profile {
+        Profile {
+            name: "auto".to_owned(),
+            channel,
+            strategy: Strategy { name: "one-by-one".to_owned(), stages: vec![] },
+            disabled: false,
+            update: Update {
+                upgrade: channel.upgrade(),
+                node_images: channel.node_images(NodeImageSelection::Latest),
+                stopped_members: StoppedMembers::default(),
+                restart: Restart::default(),
+                poll_interval: Span::HOUR,
+                group_order: GroupOrder::default(),
+            },
+        }
+    }
+
+    fn catalog(kubernetes: &[&str], images: &[NodeImage]) -> Catalog {
+        let mut catalog = Catalog::default();
+        catalog.reset(3, [LINUX, ARM]);
+        for text in kubernetes {
+            catalog.add(Released::Kubernetes(version(text)));
+        }
+        for image in images {
+            catalog.add(Released::NodeImage(*image));
+        }
+        catalog
+    }
+
+    /// What a channel aims at on 2026-03-02.
+    fn target(channel: Channel, released: &Catalog) -> Option<Target> {
+        profile(channel).target(released, &SupportCalendar::default(), at("2026-03-02T00:00:00Z"))
+    }
+
+    fn named(channel: Channel, kubernetes: &[&str]) -> Option<String> {
+        target(channel, &catalog(kubernetes, &[])).map(|target| target.to_string())
+    }
+
+    fn minor(minor: u16, long_term_support: bool) -> Channel {
+        let minor = Minor { major: 1, minor };
+        Channel::TargetKubernetesVersion { minor, long_term_support }
+    }
+
+    #[test]
+    fn a2_rapid_takes_the_newest_patch_of_the_newest_minor() {
+        assert_eq!(named(Channel::Rapid, &["1.33.9", "1.33.10", "1.32.11"]).unwrap(), "1.33.10");
+        assert_eq!(named(Channel::Rapid, &[]), None);
+    }
+
+    #[test]
+    fn a2_stable_takes_the_newest_patch_of_the_minor_before() {
+        let released = ["1.17.9", "1.18.4", "1.18.6", "1.19.1"];
+        assert_eq!(named(Channel::Stable, &released).unwrap(), "1.18.6");
+        assert_eq!(named(Channel::Stable, &["1.19.1"]), None, "nothing of 1.18 is released");
+        assert_eq!(named(Channel::Stable, &["1.17.9", "1.19.1"]), None, "N-1 is 1.18, not 1.17");
+    }
+
+    #[test]
+    fn a2_both_move_when_a_new_minor_arrives() {
+        let mut released = vec!["1.32.7", "1.33.4"];
+        let both =
+            |released: &[&str]| (named(Channel::Rapid, released), named(Channel::Stable, released));
+        assert_eq!(both(&released), (Some("1.33.4".into()), Some("1.32.7".into())));
+        released.push("1.34.0");
+        assert_eq!(both(&released), (Some("1.34.0".into()), Some("1.33.4".into())));
+    }
+
+    #[test]
+    fn a2_a_target_minor_gets_its_patches_and_nothing_beyond() {
+        let released = ["1.30.4", "1.30.5", "1.31.0", "1.32.1"];
+        assert_eq!(named(minor(30, false), &released).unwrap(), "1.30.5");
+        assert_eq!(named(minor(33, false), &released), None, "not released");
+    }
+
+    #[test]
+    fn a2_a4_node_images_are_the_newest_released_one_a_family() {
+        let images = [
+            image(LINUX, "202602.13.0"),
+            image(WINDOWS, "20348.4648.260112"),
+            image(LINUX, "202603.02.0"),
+        ];
+        let released = catalog(&["1.33.4"], &images);
+        let both = Target::NodeImages(vec![images[2], images[1]]);
+        assert_eq!(target(Channel::NodeImage, &released), Some(both));
+        assert_eq!(target(Channel::NodeImage, &catalog(&["1.33.4"], &[])), None);
+    }
+
+    #[test]
+    fn a2_security_patches_are_for_linux_pools_alone() {
+        let images = [image(LINUX, "202603.02.0"), image(WINDOWS, "20348.4648.260112")];
+        let linux = Target::NodeImages(vec![images[0]]);
+        assert_eq!(target(Channel::SecurityPatch, &catalog(&[], &images)), Some(linux));
+        assert_eq!(target(Channel::SecurityPatch, &catalog(&[], &images[1..])), None);
+    }
+
+    #[test]
+    fn a3_only_a_change_of_the_target_makes_a_run_and_the_same_target_no_second_one() {
+        let mut made = Made::default();
+        let rules = profile(Channel::Rapid);
+        let aims = |made: &mut Made, text: &str| {
+            let target = target(Channel::Rapid, &catalog(&[text], &[]));
+            made.on_release(&rules, target).map(|target| rules.run_name(&target))
+        };
+        made.reset(target(Channel::Rapid, &catalog(&["1.33.3"], &[])));
+        assert_eq!(aims(&mut made, "1.33.3"), None, "it was there before");
+        assert_eq!(aims(&mut made, "1.33.4").unwrap(), "auto-1.33.4");
+        assert_eq!(aims(&mut made, "1.33.4"), None);
+        assert_eq!(aims(&mut made, "1.34.0").unwrap(), "auto-1.34.0");
+        made.on_withdrawal(target(Channel::Rapid, &catalog(&["1.33.4"], &[])));
+        assert_eq!(aims(&mut made, "1.34.0"), None, "it has its run");
+        assert_eq!(made.on_release(&rules, None), None);
+    }
+
+    #[test]
+    fn a3_a_disabled_profile_makes_no_runs_and_follows_what_is_released() {
+        let mut rules = profile(Channel::Rapid);
+        rules.disabled = true;
+        let mut made = Made::default();
+        let aim = |text: &str| target(Channel::Rapid, &catalog(&[text], &[]));
+        made.reset(aim("1.33.3"));
+        assert_eq!(made.on_release(&rules, aim("1.33.4")), None);
+        rules.disabled = false;
+        assert_eq!(made.on_release(&rules, aim("1.33.4")), None, "that was no change any more");
+        assert_eq!(made.on_release(&rules, aim("1.33.5")), aim("1.33.5"));
+    }
+
+    #[test]
+    fn a3_the_name_of_a_run_says_what_it_brings() {
+        let rules = profile(Channel::NodeImage);
+        let name = |images: &[NodeImage]| rules.run_name(&Target::NodeImages(images.to_vec()));
+        let (linux, arm) = (image(LINUX, "202603.02.0"), image(ARM, "202603.02.0"));
+        assert_eq!(name(&[linux]), "auto-202603.02.0");
+        assert_eq!(name(&[linux, arm]), "auto-202603.02.0", "each version once");
+        let windows = image(WINDOWS, "20348.4648.260112");
+        assert_eq!(name(&[linux, windows, arm]), "auto-202603.02.0-20348.4648.260112");
+    }
+
+    #[test]
+    fn a5_a_member_is_in_its_support_window_until_it_ends() {
+        let mut calendar = SupportCalendar::default();
+        let (one, two) = (at("2026-04-01T00:00:00Z"), at("2027-04-01T00:00:00Z"));
+        calendar.say(version("1.40.0"), Some(one), Some(two));
+        let second = Span::SECOND;
+        let is_out = |lts, now| calendar.is_out(version("1.40.0"), lts, now);
+        assert!(!is_out(false, one - second) && is_out(false, one));
+        assert!(!is_out(true, one) && !is_out(true, two - second) && is_out(true, two));
+        assert!(!calendar.is_out(version("1.99.0"), false, two), "nothing is known of it");
+        // The table: 1.22 was supported through 2022, and had no long-term support.
+        let after = at("2023-01-01T00:00:00Z");
+        assert!(calendar.is_out(version("1.22.6"), false, after));
+        assert!(!calendar.is_out(version("1.22.6"), false, after - second));
+    }
+
+    #[test]
+    fn a6_an_old_minor_goes_on_with_long_term_support_alone() {
+        let released = ["1.30.5", "1.31.9", "1.32.6"];
+        assert_eq!(named(minor(30, false), &released).unwrap(), "1.30.5", "N-2 is not old");
+        let released = ["1.30.5", "1.31.9", "1.32.6", "1.33.0"];
+        assert_eq!(named(minor(30, false), &released), None);
+        let found = target(minor(30, true), &catalog(&released, &[])).unwrap();
+        let lts = Target::Kubernetes { version: version("1.30.5"), long_term_support: true };
+        assert_eq!(found, lts);
+        let mut calendar = SupportCalendar::default();
+        calendar.say(version("1.30.5"), None, Some(at("2026-03-02T00:00:00Z")));
+        let rules = profile(minor(30, true));
+        let released = catalog(&released, &[]);
+        let found = |now| rules.target(&released, &calendar, at(now));
+        assert_eq!(found("2026-03-01T23:59:59Z"), Some(lts));
+        assert_eq!(found("2026-03-02T00:00:00Z"), None, "long-term support ends, too");
+    }
+
+    #[test]
+    fn a8_a_run_is_generated_once() {
+        let mut made = Made::default();
+        let rules = profile(Channel::Rapid);
+        let aim = |text: &str| target(Channel::Rapid, &catalog(&[text], &[]));
+        made.reset(aim("1.33.3"));
+        let now = aim("1.33.3").unwrap();
+        assert_eq!(made.generate(&now), Some(now.clone()), "even if nothing has changed");
+        assert_eq!(made.generate(&now), None);
+        assert_eq!(made.on_release(&rules, aim("1.33.4")), aim("1.33.4"));
+        assert_eq!(made.generate(&aim("1.33.4").unwrap()), None, "the release has made it");
+    }
+
+    #[test]
+    fn w1_what_is_withdrawn_is_aimed_at_no_more() {
+        let (old, new) = (image(LINUX, "202602.13.0"), image(LINUX, "202603.02.0"));
+        let mut released = catalog(&["1.33.3", "1.33.4"], &[old, new]);
+        released.withdraw(Released::NodeImage(new), [old]);
+        assert_eq!(target(Channel::NodeImage, &released), Some(Target::NodeImages(vec![old])));
+        released.withdraw(Released::Kubernetes(version("1.33.4")), []);
+        assert_eq!(target(Channel::Rapid, &released).unwrap().to_string(), "1.33.3");
     }
 }

@@ -6,9 +6,12 @@
 //!
 //! | part of the generator | what it holds |
 //! |---|---|
-//! | key, 32 bytes | the seed (8 bytes, little-endian), the run (2 bytes: 1 + the profile's position; 4 bytes: which of its runs; all zero for `update` and what belongs to no run), then 18 zero bytes |
+//! | key, 32 bytes | seed (8 bytes, little-endian), whose luck it is (6), 18 zero bytes |
 //! | stream, 64 bits | replication (32 bits), purpose (16), attempt (16), from the top |
 //! | position, in 32-bit words | 2 × the entity's index |
+//!
+//! Whose luck: zero for what belongs to no run, and for `update`; of a profile's run, 1 + the
+//! profile's position (2 bytes), then which of its runs it is (4 bytes).
 //!
 //! Replication 2^32 - 1 is not one: its streams are those of the fleet's populations, which are
 //! drawn once for all replications ([`Luck::population`]). Changing any of this changes every

@@ -10,19 +10,20 @@
 //! fleet, whether its own run goes on or not, and a new run learns the fleet from it.
 
 mod checks;
+mod making;
 
+use crate::fleet::OsType;
 use crate::ids::{Column, MemberId};
 use crate::scheduler::auto_upgrade::{Catalog, Made, Profile, SupportCalendar, Target};
-use crate::scheduler::{
-    Action, Event, Log, NoLog, Node, Output, Plan, Record, Refusal, Released, Scheduler, State,
-    Support,
-};
+use crate::scheduler::{Event, Log, NoLog, Node, Output, Plan, Record, Released, Scheduler, State};
+use crate::sim::behind::{Cohorts, Watched};
 use crate::sim::draw::Luck;
 use crate::sim::outcome::{Autonomous, ProfileRun};
 use crate::sim::people::{self, People};
 use crate::sim::queue::{Happening, RunNo};
-use crate::sim::releases::{Arrivals, News, Release, Turn};
-use crate::sim::world::{Asked, Step};
+use crate::sim::releases::News;
+use crate::sim::releases::train::families_of;
+use crate::sim::world::Asked;
 use crate::sim::{Notice, Simulation, Told, Watch};
 use crate::time::Timestamp;
 
@@ -50,6 +51,8 @@ pub(super) struct Hub<'p> {
     /// When runs of profiles were at work on which member, for the split of the delays of `update`.
     work: Vec<(MemberId, Timestamp, Timestamp)>,
     since: Column<MemberId, Timestamp>,
+    cohorts: Cohorts,
+    behind: Watched,
     checks: checks::Checks,
 }
 
@@ -115,6 +118,8 @@ impl<'p> Hub<'p> {
             started: Column::new(),
             work: Vec::new(),
             since: Column::new(),
+            cohorts: Cohorts::of(plan.fleet),
+            behind: Watched::default(),
             checks: checks::Checks::default(),
         }))
     }
@@ -137,7 +142,9 @@ impl<'p> Hub<'p> {
         self.since.refill(fleet.members.len(), Timestamp::MIN);
         self.checks.reset();
         let now = sim.world.start();
-        self.catalog.reset(fleet);
+        let families = families_of(fleet).into_iter();
+        let linux = families.filter(|(_, os)| *os == OsType::Linux).map(|(family, _)| family);
+        self.catalog.reset(fleet.families.len(), linux);
         self.calendar.clear();
         let arrivals = sim.truth.arrivals(sim.world);
         for release in &arrivals.releases {
@@ -148,9 +155,22 @@ impl<'p> Hub<'p> {
         }
         self.read = 0;
         self.read_news(arrivals, now);
+        self.behind.reset(self.plans.len(), fleet, now);
+        let seen = (arrivals, &sim.scheduler);
         for profile in 0..self.plans.len() {
             let rules = self.profile(profile);
-            self.made[profile].reset(rules.target(&self.catalog, &self.calendar, now));
+            let target = rules.target(&self.catalog, &self.calendar, now);
+            if let Some(target) = &target {
+                self.behind.aim(profile, target, Timestamp::MIN, seen);
+            }
+            // What came before the newest image is why a member may be behind for long.
+            let earlier = arrivals.releases.iter().filter(|release| release.published <= now);
+            for what in earlier.map(|release| release.what) {
+                if target.as_ref().is_some_and(|target| target.follows(what)) {
+                    self.behind.aim_at(profile, what, Timestamp::MIN, seen);
+                }
+            }
+            self.made[profile].reset(target);
         }
         let mut last = now;
         for News { at, .. } in &arrivals.news[self.read..] {
@@ -159,30 +179,6 @@ impl<'p> Hub<'p> {
                 last = *at;
             }
         }
-    }
-
-    /// Reads what has become known of releases by now; says whether something was released.
-    fn read_news(&mut self, arrivals: &Arrivals, now: Timestamp) -> bool {
-        let mut released = false;
-        while let Some(news) = arrivals.news.get(self.read).filter(|news| news.at <= now) {
-            self.read += 1;
-            let release = &arrivals.releases[news.release as usize];
-            let preview = release.lifecycle.is_some_and(|life| life.general_from > news.at);
-            match news.what {
-                Turn::Published | Turn::General if !preview => {
-                    self.catalog.add(release.what);
-                    released = true;
-                }
-                Turn::Withdrawn => {
-                    let offered =
-                        |other: &&Release| other.published <= news.at && news.at < other.withdrawn;
-                    let offered = arrivals.releases.iter().filter(offered);
-                    self.catalog.withdraw(release.what, offered.filter_map(Release::image));
-                }
-                Turn::Published | Turn::General | Turn::Unsupported => {}
-            }
-        }
-        released
     }
 
     /// The next instant at which a profile's run wants to be woken; the end of time: none does.
@@ -357,6 +353,7 @@ impl<'p> Hub<'p> {
             let position = other.beside().expect("`update` is not among them");
             self.runs[position].scheduler.observe_member(member, &sim.scheduler);
         }
+        self.behind.moved(member, now, sim.truth.arrivals(sim.world), &sim.scheduler);
         self.tell_others(sim, now, Some(no), Event::Busy(member, false));
     }
 
@@ -376,164 +373,6 @@ impl<'p> Hub<'p> {
             let position = other.beside().expect("`update` is not among them");
             let outputs = self.runs[position].scheduler.handle(now, event, &mut NoLog);
             assert_eq!(outputs.len(), 0, "nobody is started before the scheduler is woken");
-        }
-    }
-
-    /// Something was released: profiles whose target it changes make and start a run (A3).
-    fn look_at_releases(
-        &mut self,
-        sim: &mut Simulation<'p>,
-        now: Timestamp,
-        watch: &mut impl Watch,
-    ) {
-        let released = self.read_news(sim.truth.arrivals(sim.world), now);
-        for profile in 0..self.plans.len() {
-            let rules = self.profile(profile);
-            let target = rules.target(&self.catalog, &self.calendar, now);
-            if !released {
-                self.made[profile].on_withdrawal(target);
-            } else if let Some(target) = self.made[profile].on_release(rules, target) {
-                let no = self.make(sim, profile, &target, now);
-                self.start(sim, no, now, watch);
-            }
-        }
-    }
-
-    /// Creates a run of a profile. Earlier ones that are still going on are overtaken, and go on
-    /// (A7).
-    fn make(
-        &mut self,
-        sim: &mut Simulation<'p>,
-        profile: usize,
-        target: &Target,
-        now: Timestamp,
-    ) -> RunNo {
-        for no in &self.going {
-            let position = no.beside().expect("`update` is not among them");
-            let run = &mut self.runs[position];
-            if run.profile == profile {
-                run.overtaken = run.overtaken.or(Some(now));
-            }
-        }
-        let nth = self.runs.iter().filter(|run| run.profile == profile).count();
-        let nth = u32::try_from(nth).expect("runs are few");
-        let luck = sim.world.luck_of_run(u16::try_from(profile).expect("profiles are few"), nth);
-        let no = RunNo::of_position(self.runs.len());
-        let rules = self.profile(profile);
-        let name = rules.run_name(target);
-        let plan = &self.plans[profile];
-        let mut run = self.spare[profile].pop().unwrap_or_else(|| Run {
-            profile,
-            name: String::new(),
-            target: target.clone(),
-            made: now,
-            overtaken: None,
-            luck,
-            people: People::new(no),
-            scheduler: Scheduler::new(plan),
-        });
-        run.target.clone_from(target);
-        (run.name, run.made, run.overtaken, run.luck) = (name, now, None, luck);
-        run.people = People::new(no);
-        run.scheduler.reset();
-        run.scheduler.aim(target);
-        run.scheduler.observe_calendar(&self.calendar);
-        if let Target::Kubernetes { version, long_term_support } = target {
-            let ends = self.calendar.community_until(*version);
-            // A6: the minor counts as out of community support from the start.
-            let community_until = if *long_term_support { Some(now) } else { ends };
-            run.scheduler.observe_support(Support { community_until });
-        }
-        self.runs.push(run);
-        no
-    }
-
-    /// Starts a run: it learns the fleet as it is now.
-    fn start(
-        &mut self,
-        sim: &mut Simulation<'p>,
-        no: RunNo,
-        now: Timestamp,
-        watch: &mut impl Watch,
-    ) {
-        let position = no.beside().expect("`update` is started by the loop");
-        let Run { scheduler, target, .. } = &mut self.runs[position];
-        scheduler.observe_fleet(&sim.scheduler);
-        if let Target::Kubernetes { version, .. } = target {
-            let target = Released::Kubernetes(*version);
-            for (at, what, region) in sim.truth.arrived(sim.world) {
-                if what == target {
-                    scheduler.observe_release(what, region, at);
-                }
-            }
-        }
-        for member in self.at_work.ids() {
-            if self.at_work[member].is_some() || sim.changes.is_busy(member) {
-                let outputs = scheduler.handle(now, Event::Busy(member, true), &mut NoLog);
-                assert_eq!(outputs.len(), 0, "the run has not started");
-            }
-        }
-        self.going.push(no);
-        self.going.sort_unstable();
-        self.hand(sim, no, now, Event::Started, watch);
-    }
-
-    /// Carries out a step of the script.
-    fn act(
-        &mut self,
-        sim: &mut Simulation<'p>,
-        now: Timestamp,
-        number: u32,
-        watch: &mut impl Watch,
-    ) {
-        let world = sim.world;
-        let scripted = world.scripted_step(number);
-        let action = match &scripted.step {
-            Step::Generate(profile) => return self.generate(sim, now, *profile, watch),
-            Step::AddPool(..) => {
-                return self.hand_to_all(sim, now, world.scripted(number), watch);
-            }
-            Step::Act(action) => *action,
-        };
-        let found = match scripted.run {
-            None => Some(RunNo::UPDATE).filter(|_| world.setting.has_update),
-            Some(name) => {
-                let position = self.runs.iter().position(|run| run.name == name);
-                position.map(RunNo::of_position)
-            }
-        };
-        let event = Event::Act(action);
-        let Some(no) = found else {
-            let asked = Asked { event, run: scripted.run };
-            return watch.refused(now, &asked, Refusal::NoSuchRun);
-        };
-        let waits = |scheduler: &Scheduler<'_>| scheduler.run().state == State::NotStarted;
-        if matches!(action, Action::Start(_)) && self.scheduler(no).is_some_and(waits) {
-            self.start(sim, no, now, watch);
-        } else {
-            self.hand(sim, no, now, event, watch);
-        }
-    }
-
-    /// Somebody generates a profile's run (A8): it is not started; one that exists stays as it is.
-    fn generate(
-        &mut self,
-        sim: &mut Simulation<'p>,
-        now: Timestamp,
-        profile: usize,
-        watch: &mut impl Watch,
-    ) {
-        let rules = self.profile(profile);
-        match rules.target(&self.catalog, &self.calendar, now) {
-            None => {
-                let asked = format!("generate {}", rules.name);
-                watch.refused(now, &asked, Refusal::NothingReleased);
-            }
-            Some(target) => {
-                if let Some(target) = self.made[profile].generate(&target) {
-                    self.make(sim, profile, &target, now);
-                }
-            }
         }
     }
 
@@ -566,8 +405,9 @@ impl<'p> Hub<'p> {
     }
 
     /// What became of everything, at the end of a replication.
-    pub(super) fn outcome(&self, start: Timestamp) -> Autonomous {
-        Autonomous { runs: self.runs.iter().map(|run| run.outcome(start)).collect() }
+    pub(super) fn outcome(&mut self, start: Timestamp, end: Timestamp) -> Autonomous {
+        let runs = self.runs.iter().map(|run| run.outcome(start)).collect();
+        Autonomous { runs, behind: self.behind.outcome(&self.cohorts, end) }
     }
 
     /// The runs of profiles, in the order in which they were made.

@@ -2,6 +2,7 @@
 
 use crate::scheduler::auto_upgrade::Target;
 use crate::scheduler::{RunStatus, Scheduler, State};
+use crate::sim::behind::Behind;
 use crate::sim::{Changes, Delays};
 use crate::time::{Span, Timestamp};
 
@@ -76,6 +77,9 @@ pub struct Outcome {
 pub struct Autonomous {
     /// The runs that profiles made, in that order.
     pub runs: Vec<ProfileRun>,
+    /// How far behind each profile the members were: by profile, then cohort
+    /// ([`crate::sim::behind::Cohorts`]).
+    pub behind: Vec<Vec<Behind>>,
 }
 
 /// One run that a profile made.

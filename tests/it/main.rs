@@ -18,6 +18,7 @@ mod lints;
 mod people;
 mod precision;
 mod product;
+mod profiles;
 mod reading;
 mod reference;
 mod swarm;

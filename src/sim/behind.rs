@@ -1,0 +1,277 @@
+//! How far behind members are of what auto-upgrade profiles aim at, by region and by label.
+//!
+//! A member is behind a profile from the first instant at which something newer than what it runs
+//! is both the profile's target and in the member's region (staleness counts from the arrival in
+//! the region). Nothing is sampled: between two changes the days behind grow by the clock, so
+//! their integral is a difference of squares, exact in integers.
+
+use crate::fleet::{Fleet, KubernetesVersion, NodeImage};
+use crate::ids::{Column, MemberId, RegionId};
+use crate::scheduler::auto_upgrade::Target;
+use crate::scheduler::{Released, Scheduler};
+use crate::sim::releases::Arrivals;
+use crate::time::{Span, Timestamp};
+
+/// Label keys with more values than this are names rather than groups.
+const MOST_VALUES: usize = 12;
+
+/// The members that are looked at together: all, those of each region, those of each value of each
+/// label that has a few.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cohorts {
+    /// What they have in common: `all`, `region` or a label's key; and its value.
+    pub names: Vec<(String, String)>,
+    /// How many members each has.
+    pub sizes: Vec<u32>,
+    /// Those that each member is in.
+    of: Column<MemberId, Vec<u16>>,
+}
+
+impl Cohorts {
+    /// The cohorts of a fleet.
+    pub fn of(fleet: &Fleet) -> Self {
+        let mut names = vec![("all".to_owned(), String::new())];
+        let mut regions: Vec<&str> =
+            fleet.members.iter().map(|m| &*fleet.regions[m.region]).collect();
+        regions.sort_unstable();
+        regions.dedup();
+        names.extend(regions.into_iter().map(|name| ("region".to_owned(), name.to_owned())));
+        let mut labels: Vec<(&String, &String)> =
+            fleet.members.iter().flat_map(|member| &member.labels).collect();
+        labels.sort_unstable();
+        labels.dedup();
+        for values in labels.chunk_by(|one, other| one.0 == other.0) {
+            if (2..=MOST_VALUES).contains(&values.len()) {
+                names.extend(values.iter().map(|(key, value)| ((*key).clone(), (*value).clone())));
+            }
+        }
+        let mut sizes = vec![0; names.len()];
+        let mut of = Column::new();
+        for member in &fleet.members {
+            let is_in = |(by, value): &(String, String)| match by.as_str() {
+                "all" if value.is_empty() => true,
+                "region" => *fleet.regions[member.region] == **value,
+                key => member.labels.get(key) == Some(value),
+            };
+            let mine = (0_u16..).zip(&names).filter(|(_, name)| is_in(name));
+            let mine: Vec<u16> = mine.map(|(number, _)| number).collect();
+            for number in &mine {
+                sizes[usize::from(*number)] += 1;
+            }
+            of.push(mine);
+        }
+        Self { names, sizes, of }
+    }
+}
+
+/// How far behind one profile the members of one cohort were in a replication.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Behind {
+    /// Twice the time integral of the milliseconds behind, over all members.
+    twice_integral: i128,
+    /// Member-milliseconds in which they were behind at all.
+    spent: i64,
+    /// The most that a member ever was.
+    pub worst: Span,
+    /// Members that fell behind and were never up to date again.
+    pub never_caught_up: u32,
+}
+
+impl Behind {
+    /// The mean over these members and this time, in seconds.
+    #[expect(clippy::cast_precision_loss, reason = "a mean of seconds")]
+    pub fn mean_seconds(&self, members: u32, time: Span) -> f64 {
+        let all = i128::from(members) * i128::from(time.as_millis()) * 2_000;
+        if all == 0 { 0.0 } else { self.twice_integral as f64 / all as f64 }
+    }
+
+    /// The share of the time of these members in which they were behind.
+    #[expect(clippy::cast_precision_loss, reason = "a share")]
+    pub fn share(&self, members: u32, time: Span) -> f64 {
+        let all = i128::from(members) * i128::from(time.as_millis());
+        if all == 0 { 0.0 } else { self.spent as f64 / all as f64 }
+    }
+
+    /// Joins what two replications, or two cohorts, came to.
+    pub fn add(&mut self, other: &Self) {
+        self.twice_integral += other.twice_integral;
+        self.spent += other.spent;
+        self.worst = self.worst.max(other.worst);
+        self.never_caught_up += other.never_caught_up;
+    }
+}
+
+/// A member beside one profile.
+#[derive(Debug, Clone, Copy)]
+struct Staleness {
+    /// Since when, or from when on, something newer is there; the end of time: nothing is.
+    newer: Timestamp,
+    /// Up to when time has been counted.
+    counted: Timestamp,
+    twice_integral: i128,
+    spent: i64,
+    worst: i64,
+    /// Whether it was up to date after it had been behind.
+    caught_up: bool,
+}
+
+/// Something that became a profile's target.
+#[derive(Debug, Clone, Copy)]
+struct Aim {
+    what: Released,
+    /// From when on; the beginning of time for what was there before.
+    since: Timestamp,
+    release: u32,
+}
+
+/// Keeps count, for all profiles and members.
+#[derive(Debug, Default)]
+pub(super) struct Watched {
+    /// By profile, then member.
+    members: Vec<Vec<Staleness>>,
+    /// By profile.
+    aims: Vec<Vec<Aim>>,
+    regions: Vec<RegionId>,
+}
+
+impl Watched {
+    /// Nothing counted yet.
+    pub(super) fn reset(&mut self, profiles: usize, fleet: &Fleet, start: Timestamp) {
+        let nothing = Staleness {
+            newer: Timestamp::MAX,
+            counted: start,
+            twice_integral: 0,
+            spent: 0,
+            worst: 0,
+            caught_up: false,
+        };
+        self.members.resize_with(profiles, Vec::new);
+        self.aims.resize_with(profiles, Vec::new);
+        for (members, aims) in self.members.iter_mut().zip(&mut self.aims) {
+            members.clear();
+            members.resize(fleet.members.len(), nothing);
+            aims.clear();
+        }
+        self.regions.clear();
+        self.regions.extend(fleet.members.iter().map(|member| member.region));
+    }
+
+    /// A profile aims at something, from this instant on.
+    pub(super) fn aim(
+        &mut self,
+        profile: usize,
+        target: &Target,
+        since: Timestamp,
+        (arrivals, observer): (&Arrivals, &Scheduler<'_>),
+    ) {
+        match target {
+            Target::Kubernetes { version, .. } => {
+                let what = Released::Kubernetes(*version);
+                self.aim_at(profile, what, since, (arrivals, observer));
+            }
+            Target::NodeImages(images) => {
+                for image in images {
+                    let what = Released::NodeImage(*image);
+                    self.aim_at(profile, what, since, (arrivals, observer));
+                }
+            }
+        }
+    }
+
+    pub(super) fn aim_at(
+        &mut self,
+        profile: usize,
+        what: Released,
+        since: Timestamp,
+        (arrivals, observer): (&Arrivals, &Scheduler<'_>),
+    ) {
+        let Some(release) = arrivals.find(what) else { return };
+        if self.aims[profile].iter().any(|aim| aim.release == release) {
+            return;
+        }
+        let aim = Aim { what, since, release };
+        self.aims[profile].push(aim);
+        for (id, member) in (0..).map(MemberId).zip(&mut self.members[profile]) {
+            let region = self.regions[id.0 as usize];
+            if is_below(observer, id, what) {
+                member.newer = member.newer.min(there(arrivals, &aim, region));
+            }
+        }
+    }
+
+    /// A member runs something else from now on.
+    pub(super) fn moved(
+        &mut self,
+        id: MemberId,
+        now: Timestamp,
+        arrivals: &Arrivals,
+        observer: &Scheduler<'_>,
+    ) {
+        let region = self.regions[id.0 as usize];
+        for (members, aims) in self.members.iter_mut().zip(&self.aims) {
+            let member = &mut members[id.0 as usize];
+            member.count(now);
+            let was_behind = member.newer <= now;
+            let newer = aims.iter().filter(|aim| is_below(observer, id, aim.what));
+            let newer = newer.map(|aim| there(arrivals, aim, region)).min();
+            member.newer = newer.unwrap_or(Timestamp::MAX);
+            member.caught_up |= was_behind && member.newer > now;
+        }
+    }
+
+    /// What it came to by the end: by profile, then cohort.
+    pub(super) fn outcome(&mut self, cohorts: &Cohorts, end: Timestamp) -> Vec<Vec<Behind>> {
+        let of_profile = |members: &mut Vec<Staleness>| {
+            let mut sums = vec![Behind::default(); cohorts.names.len()];
+            for (member, mine) in members.iter_mut().zip(&cohorts.of) {
+                member.count(end);
+                let one = Behind {
+                    twice_integral: member.twice_integral,
+                    spent: member.spent,
+                    worst: Span::from_millis(member.worst),
+                    never_caught_up: u32::from(member.newer <= end && !member.caught_up),
+                };
+                for cohort in mine {
+                    sums[usize::from(*cohort)].add(&one);
+                }
+            }
+            sums
+        };
+        self.members.iter_mut().map(of_profile).collect()
+    }
+}
+
+impl Staleness {
+    /// Counts the time up to now.
+    fn count(&mut self, now: Timestamp) {
+        let from = self.counted.max(self.newer);
+        if from < now {
+            let (first, last) = ((from - self.newer).as_millis(), (now - self.newer).as_millis());
+            let square = |millis: i64| i128::from(millis) * i128::from(millis);
+            self.twice_integral += square(last) - square(first);
+            self.spent += last - first;
+            self.worst = self.worst.max(last);
+        }
+        self.counted = now;
+    }
+}
+
+/// Whether what a member runs is older than this.
+fn is_below(observer: &Scheduler<'_>, id: MemberId, what: Released) -> bool {
+    let older = |version: KubernetesVersion| observer.kubernetes_version(id) < Some(version);
+    let behind = |image: NodeImage| {
+        let mut pools = observer.images(id);
+        pools.any(|pool| pool.family == image.family && pool.version < image.version)
+    };
+    match what {
+        Released::Kubernetes(version) => older(version),
+        Released::NodeImage(image) => behind(image),
+    }
+}
+
+/// From when on a target is there for the members of a region.
+fn there(arrivals: &Arrivals, aim: &Aim, region: RegionId) -> Timestamp {
+    let reached = arrivals.reached(aim.release, region).map(|at| at.max(aim.since));
+    let withdrawn = arrivals.releases[aim.release as usize].withdrawn;
+    reached.filter(|at| *at < withdrawn).unwrap_or(Timestamp::MAX)
+}
