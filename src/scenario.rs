@@ -260,8 +260,7 @@ impl Scenario {
     /// Whatever makes one impossible for this fleet (S6, L2).
     pub fn lay_out<'s>(&'s self, strategy: &'s Strategy) -> Result<Plan<'s>, Vec<Diagnostic>> {
         let (clock, limits) = (self.start..self.start + self.horizon, self.service_limits);
-        let plan =
-            Plan::compile(strategy, &self.fleet, &self.update, limits, clock.clone())?;
+        let plan = Plan::compile(strategy, &self.fleet, &self.update, limits, clock.clone())?;
         plan.with_profiles(&self.profiles, limits, &clock)
     }
 

@@ -62,7 +62,8 @@ pub(super) fn any(map: &Map<'_>) -> bool {
 }
 
 fn profile(map: &Map<'_>, strategies: &[Strategy]) -> Option<Profile> {
-    let name = map.need("name").and_then(|field| strategy::api_name(&field));
+    let name =
+        map.need("name").and_then(|field| strategy::api_name(&field, "an auto-upgrade profile"));
     let channel = channel(map);
     let strategy = match map.own("updateStrategyId") {
         Some(field) => strategy_of(&field, strategies),

@@ -56,6 +56,8 @@ const RESOURCE: &[&str] = &[
     "condition",
 ];
 
+/// What the names in a strategy are of.
+const NAMED: &str = "a stage or a group";
 /// The most members a stage may update at once, and the most groups a stage may have (L2, S2).
 const SERVICE_CAP: u32 = 50;
 
@@ -218,7 +220,7 @@ fn stage(
     names: &mut Names,
 ) -> Option<(Stage, StagePlaces)> {
     let map = field.map("a stage", STAGE)?;
-    let name = map.need("name").and_then(|field| api_name(&field)).unwrap_or_default();
+    let name = map.need("name").and_then(|field| api_name(&field, NAMED)).unwrap_or_default();
     unique(&map, "stage", &name, &mut names.stages);
     let member_selector = map.get("memberSelector").and_then(|field| selector(&field));
     let mut places = StagePlaces {
@@ -285,7 +287,7 @@ fn is_empty(list: &Field<'_>) -> bool {
 
 fn group(field: &Field<'_>, names: &mut Names) -> Option<(Group, GroupPlaces)> {
     let map = field.map("a group", GROUP)?;
-    let name = map.need("name").and_then(|field| api_name(&field)).unwrap_or_default();
+    let name = map.need("name").and_then(|field| api_name(&field, NAMED)).unwrap_or_default();
     unique(&map, "group", &name, &mut names.groups);
     let places = GroupPlaces {
         at: field.at(),
@@ -325,7 +327,7 @@ fn unique(map: &Map<'_>, what: &str, name: &str, taken: &mut BTreeMap<String, u3
 }
 
 /// S1: 1–50 lower-case letters, digits and hyphens, a letter or digit at both ends.
-pub(super) fn api_name(field: &Field<'_>) -> Option<String> {
+pub(super) fn api_name(field: &Field<'_>, what: &str) -> Option<String> {
     let text = field.text()?;
     let inner = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
     let fits = (1..=50).contains(&text.len())
@@ -334,7 +336,7 @@ pub(super) fn api_name(field: &Field<'_>) -> Option<String> {
         && !text.ends_with('-');
     if !fits {
         let lower = text.to_lowercase().replace(['_', ' ', '.'], "-");
-        let noted = field.fail("S1", format!("`{text}` cannot be the name of a stage or a group"));
+        let noted = field.fail("S1", format!("`{text}` cannot be the name of {what}"));
         let rule = "1 to 50 lower-case letters, digits and hyphens, a letter or digit at both ends";
         noted.hint(if lower != text && lower.bytes().all(inner) {
             format!("{rule}: `{lower}`, say")

@@ -35,7 +35,7 @@ const STABLE: &str = "{name: stable, channel: Stable, updateStrategyId: both}";
 /// The scenario of these profiles, releases and actions, with updates of 90 minutes.
 fn beside(profiles: &[&str], releases: &[&str], actions: &[&str]) -> String {
     let list =
-        |items: &[&str]| items.iter().map(|item| format!("\n    - {item}")).collect::<String>();
+        |items: &[&str]| items.iter().fold(String::new(), |text, item| text + "\n    - " + item);
     scenario(&format!(
         "{FLEET}
 autoUpgradeProfiles:{}
@@ -330,7 +330,8 @@ fn a7_the_scenarios_own_update_goes_on_beside_the_profiles() {
     let text = text.replace("maxConcurrency: 2", "maxConcurrency: 1");
     let played = play(&text);
     // One at a time each: `update` is at work on a, so the other run begins with b, which is free;
-    // then each is Pending at the other's member, until its own next poll.
+    // then each is Pending at the other's member, until its own next poll: both at 2h, where the
+    // run that was made first comes first.
     assert_eq!(
         played.of(&["member", "runC"]),
         [
@@ -340,9 +341,9 @@ fn a7_the_scenarios_own_update_goes_on_beside_the_profiles() {
             "1h30m update memberCompleted a",
             "1h30m update memberPending b (MemberBusy)",
             "2h images-202603.05.0 memberCompleted b",
-            "2h images-202603.05.0 memberStarted a",
             "2h update memberSkipped b (AlreadyAtTarget)",
             "2h update runCompleted",
+            "2h images-202603.05.0 memberStarted a",
             "3h30m images-202603.05.0 memberCompleted a",
             "3h30m images-202603.05.0 runCompleted",
         ]
