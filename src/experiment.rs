@@ -26,7 +26,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use crate::error::Diagnostic;
 use crate::scenario::Scenario;
 use crate::scheduler::{Plan, Record, Refusal, Strategy};
-use crate::sim::{Outcome, Simulation, Watch, World};
+use crate::sim::{ChangeRecord, Outcome, Simulation, Watch, World};
 use crate::time::Timestamp;
 
 thread_local! {
@@ -336,6 +336,9 @@ pub struct History {
     pub beside: Vec<Beside>,
     /// Refused actions: when, what, why.
     pub refused: Vec<(Timestamp, String, Refusal)>,
+    /// What happened to configuration changes, each with the number of records of all runs
+    /// before it.
+    pub changes: Vec<(usize, ChangeRecord)>,
 }
 
 /// A record of a run that a profile made.
@@ -379,5 +382,9 @@ impl Watch for History {
 
     fn refused(&mut self, at: Timestamp, action: &dyn std::fmt::Display, why: Refusal) {
         self.refused.push((at, action.to_string(), why));
+    }
+
+    fn change(&mut self, record: ChangeRecord) {
+        self.changes.push((self.records.len() + self.beside.len(), record));
     }
 }

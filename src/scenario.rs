@@ -67,6 +67,8 @@ pub struct Scenario {
     pub has_update: bool,
     /// `strategies`, at least one; under the names of candidates where there are variants.
     pub strategies: Vec<Strategy>,
+    /// Which of the file's variants it is; `None` if the file has none.
+    pub variant: Option<String>,
     /// The names of all candidates of the file: the strategies of every variant.
     pub candidates: Vec<String>,
     /// `autoUpgradeProfiles`
@@ -340,7 +342,13 @@ fn read_root(root: &Field<'_>, loader: &Loader<'_>, seed: Option<u64>) -> Option
         builder.read(&field, seed, limits, loader);
     }
     let update = update_of(&map, &mut builder);
-    let campaigns = changes::read(map.get("configurationChanges"), &builder.fleet, start);
+    let around = changes::Around {
+        fleet: &builder.fleet,
+        start,
+        has_update: map.get("update").is_some(),
+        loader,
+    };
+    let campaigns = changes::read(map.get("configurationChanges"), &around);
     let read = strategy::read(map.get("strategies"), limits, loader, root.at());
     let (profiles, profile_places) = profiles::read(map.get("autoUpgradeProfiles"), &read.0);
     let has_update = map.get("update").is_some() || profiles.is_empty();
@@ -379,6 +387,7 @@ fn read_root(root: &Field<'_>, loader: &Loader<'_>, seed: Option<u64>) -> Option
         update,
         has_update,
         strategies,
+        variant: None,
         candidates: Vec::new(),
         profiles,
         campaigns,

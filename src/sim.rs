@@ -17,7 +17,7 @@ pub mod releases;
 pub mod script;
 pub mod world;
 
-pub use campaign::Changes;
+pub use campaign::{ChangeRecord, ChangeStep, Changes};
 pub use delay::{DelayCause, Delays};
 pub use outcome::{Autonomous, End, Outcome, ProfileRun};
 pub use world::World;
@@ -63,6 +63,9 @@ pub trait Watch: Log {
     /// Takes a record of a run that a profile made: 1 is the first. Records of all runs come in the
     /// order in which the changes took effect.
     fn record_beside(&mut self, _run: u16, _record: Record) {}
+
+    /// Something happened to a configuration change.
+    fn change(&mut self, _: ChangeRecord) {}
 }
 
 impl Watch for crate::scheduler::NoLog {
@@ -137,7 +140,7 @@ impl<'p> Simulation<'p> {
         self.done.clear();
         self.truth.draw(self.world, replication, &mut self.scheduler);
         let start = self.world.start();
-        self.changes.reset(self.world.setting, &mut self.queue);
+        self.changes.reset(self.world, self.scheduler.plan(), (replication, end), &mut self.queue);
         self.with_hub(Hub::reset);
         self.deliver(start, Happening::Start, watch);
         let (mut last, mut wakes) = (start, 0_u32);
@@ -165,9 +168,13 @@ impl<'p> Simulation<'p> {
                 }
             }
         }
-        let changes = self.changes.outcome.clone();
         let autonomous = self.hub.as_mut().map(|hub| Box::new(hub.outcome(start, end)));
-        Outcome { changes, autonomous, ..Outcome::of(&self.scheduler, &self.done, start, end) }
+        let outcome = Outcome::of(&self.scheduler, &self.done, start, end);
+        if self.world.setting.campaigns.is_empty() {
+            return Outcome { autonomous, ..outcome };
+        }
+        let campaigns = self.changes.outcomes();
+        Outcome { changes: Changes::total(&campaigns), campaigns, autonomous, ..outcome }
     }
 
     /// Hands one happening to the scheduler and carries out what it asks for.
@@ -203,6 +210,9 @@ impl<'p> Simulation<'p> {
                     let asking = (&self.scheduler, None);
                     let (takes, code) = self.truth.update(self.world, asking, member, attempt);
                     self.queue.push(now + takes, Happening::UpdateEnds(member, code));
+                    if self.changes.travel() {
+                        self.changes.leave(now, member, watch);
+                    }
                 }
                 Output::Refused(why) => {
                     watch.refused(now, &Asked { event, run: None }, why);
@@ -210,7 +220,10 @@ impl<'p> Simulation<'p> {
             }
         }
         self.outputs = outputs;
-        if let Happening::UpdateEnds(member, _) = happening {
+        if let Happening::UpdateEnds(member, failure) = happening {
+            if failure.is_none() && self.changes.travel() {
+                self.changes.arrive(now, member, self.world.start(), watch);
+            }
             self.changes.freed(now, member, &mut self.queue);
         }
         let draws = (&self.truth.luck, self.truth.replication());
@@ -236,17 +249,17 @@ impl<'p> Simulation<'p> {
     }
 
     /// A configuration change is asked for, or ends.
-    fn change(&mut self, now: Timestamp, happening: Happening, log: &mut impl Log) {
+    fn change(&mut self, now: Timestamp, happening: Happening, watch: &mut impl Watch) {
         self.changes.queued -= 1;
         let (changes, queue) = (&mut self.changes, &mut self.queue);
         match happening {
             Happening::ChangeAsked(member, campaign) => {
                 let asked = (member, campaign);
-                let draws = (self.world, self.truth.replication());
-                changes.ask(now, asked, draws, &mut self.scheduler, queue, log);
+                changes.ask(now, asked, self.world, &mut self.scheduler, queue, watch);
             }
-            Happening::ChangeEnds(member, _) => {
-                changes.end(now, member, self.world.start(), &mut self.scheduler, log);
+            Happening::ChangeEnds(member, campaign) => {
+                let (change, start) = ((member, campaign), self.world.start());
+                changes.end(now, change, start, &mut self.scheduler, watch);
                 changes.freed(now, member, queue);
             }
             _ => unreachable!("{happening:?} is no change"),

@@ -288,15 +288,28 @@ impl Loaded {
 
     /// What is doubtful in the scenario's text and about these plans, in the order of places.
     pub(crate) fn doubts(&self, experiment: &Experiment<'_>) -> Vec<Diagnostic> {
-        let mut doubts = self.warnings.clone();
+        // What is true of several variants is said once; what is not true of all, of which.
+        let mut found: Vec<(Diagnostic, Vec<&str>)> = Vec::new();
+        let mut variants = 0;
         for (scenario, plans) in experiment.by_variant() {
+            variants += 1;
+            let name = scenario.variant.as_deref().unwrap_or_default();
             for doubt in lints::lint(scenario, plans) {
-                let doubt = self.source.as_named(doubt);
-                if !doubts.contains(&doubt) {
-                    doubts.push(doubt);
+                match found.iter_mut().find(|(known, _)| *known == doubt) {
+                    Some((_, names)) => names.push(name),
+                    None => found.push((doubt, vec![name])),
                 }
             }
         }
+        let told = |(mut doubt, names): (Diagnostic, Vec<&str>)| {
+            if names.len() < variants {
+                let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+                doubt.message = format!("variant {}: {}", names.join(", "), doubt.message);
+            }
+            self.source.as_named(doubt)
+        };
+        let mut doubts: Vec<Diagnostic> = self.warnings.clone();
+        doubts.extend(found.into_iter().map(told));
         doubts.sort_by_cached_key(|doubt| {
             let place = doubt.place.as_ref();
             place.map(|at| (at.file != self.source.name, at.file.clone(), at.line, at.column))

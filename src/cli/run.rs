@@ -11,10 +11,10 @@ use clap::Args;
 use fleetsim::error::Diagnostic;
 use fleetsim::experiment::{Experiment, History};
 use fleetsim::report::chart;
-use fleetsim::report::events::Events;
-use fleetsim::report::timeline::timeline;
+use fleetsim::report::events::{Events, stream};
+use fleetsim::report::timeline::{timeline, with_changes};
 use fleetsim::scenario::Scenario;
-use fleetsim::scheduler::{Record, Strategy};
+use fleetsim::scheduler::Strategy;
 use fleetsim::sim::{Outcome, Simulation};
 use fleetsim::time::{Span, Timestamp};
 
@@ -205,7 +205,10 @@ impl Replication<'_> {
         let texts =
             (format!("{}: one rollout", strategy.name), format!("{}{which}", scenario.name));
         let records = &self.history.records;
-        let svg = chart::timeline_svg(&timeline(self.simulation.scheduler(), records, end, texts));
+        let scheduler = self.simulation.scheduler();
+        let timeline = timeline(scheduler, records, end, texts);
+        let timeline = with_changes(timeline, scheduler, self.history, &scenario.campaigns, end);
+        let svg = chart::timeline_svg(&timeline);
         match picture {
             Picture::Svg => Ok(svg.into_bytes()),
             Picture::Png => chart::png(&svg, PNG_SCALE).map_err(|why| {
@@ -223,10 +226,7 @@ impl Replication<'_> {
         let beside = self.simulation.beside();
         let beside: Vec<Events<'_>> =
             beside.map(|(run, of)| Events { plan: of.plan(), run, codes }).collect();
-        let line = |(run, record): (Option<usize>, &Record)| {
-            run.map_or(&own, |run| &beside[run]).line(record) + "\n"
-        };
-        self.history.all().map(line).collect()
+        stream(self.history, (&own, &beside), &self.scenario.campaigns)
     }
 
     /// The update run as the ARM resource; several: the list of them.

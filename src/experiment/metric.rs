@@ -79,7 +79,8 @@ impl ChangeMetric {
         Self::Business,
     ];
 
-    const fn unit(self) -> Unit {
+    /// The metric's unit.
+    pub const fn unit(self) -> Unit {
         match self {
             Self::TimeTo(_) => Unit::Seconds,
             Self::InWindow | Self::OutsideWindow | Self::Business => Unit::Hours,
@@ -88,7 +89,8 @@ impl ChangeMetric {
         }
     }
 
-    fn of(self, changes: &Changes, horizon: Span) -> Observation {
+    /// The metric's value, of all changes of a replication or of one campaign's.
+    pub fn of(self, changes: &Changes, horizon: Span) -> Observation {
         let count = |n: u32| Observation::exact(f64::from(n));
         let hours = |span: Span| Observation::exact(span.as_secs_f64() / 3_600.0);
         match self {

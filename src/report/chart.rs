@@ -10,6 +10,7 @@ mod axis;
 mod bars;
 mod lanes;
 mod lines;
+mod panels;
 mod progress;
 mod raster;
 mod rows;
@@ -22,6 +23,7 @@ mod tornado;
 
 pub use bars::{BarChart, BarPart, BarRow, Measure, Tint, bars_svg};
 pub use lines::{LineAxis, LineChart, LinePoint, LineSeries, lines_svg};
+pub use panels::{PanelChart, PanelColumn, PanelRow, panels_svg};
 pub use progress::{ProgressChart, ProgressPoint, ProgressSeries, progress_svg};
 pub use raster::png;
 pub use scatter::{Estimate, ScatterAxis, ScatterChart, ScatterPoint, scatter_svg};

@@ -2,8 +2,11 @@
 
 use std::fmt::Write as _;
 
+use crate::experiment::History;
 use crate::ids::{GroupId, StageId};
 use crate::scheduler::{Node, Plan, Record};
+use crate::sim::ChangeRecord;
+use crate::sim::campaign::Campaign;
 
 /// Renders records as one JSON object a line: keys in a fixed order, absent when without value,
 /// no spaces (R-K2).
@@ -45,6 +48,22 @@ impl Events<'_> {
         line
     }
 
+    /// The line of something that happens to a configuration change; its `run` is the campaign's
+    /// name.
+    pub fn change(&self, change: &ChangeRecord, campaigns: &[Campaign]) -> String {
+        let mut line = format!(r#"{{"time":"{}","kind":"{}""#, change.time, change.kind());
+        field(&mut line, "run", &campaigns[usize::from(change.campaign)].name);
+        field(&mut line, "member", &self.plan.fleet.members[change.member].name);
+        if let Some(reason) = change.reason() {
+            field(&mut line, "reason", reason);
+        }
+        if let Some(until) = change.until() {
+            field(&mut line, "until", &until.to_string());
+        }
+        line.push('}');
+        line
+    }
+
     fn place(&self, node: Node) -> (Option<StageId>, Option<GroupId>) {
         match node {
             Node::Run => (None, None),
@@ -57,6 +76,31 @@ impl Events<'_> {
             Node::Gate(id) => (Some(self.plan.gates[id].stage), self.plan.gates[id].group),
         }
     }
+}
+
+/// The lines of a whole history, in the order in which everything took effect: of `update`, of the
+/// runs beside it, and of configuration changes.
+pub fn stream(
+    history: &History,
+    (own, beside): (&Events<'_>, &[Events<'_>]),
+    campaigns: &[Campaign],
+) -> String {
+    let mut text = String::new();
+    let mut add = |line: String| {
+        text.push_str(&line);
+        text.push('\n');
+    };
+    let mut changes = history.changes.iter().peekable();
+    for (number, (run, record)) in history.all().enumerate() {
+        while let Some((_, change)) = changes.next_if(|(before, _)| *before <= number) {
+            add(own.change(change, campaigns));
+        }
+        add(run.map_or(own, |run| &beside[run]).line(record));
+    }
+    for (_, change) in changes {
+        add(own.change(change, campaigns));
+    }
+    text
 }
 
 fn field(line: &mut String, key: &str, value: &str) {

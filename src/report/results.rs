@@ -4,12 +4,14 @@
 //! version are the same bytes (X3). Durations are seconds, to the millisecond; floats are written
 //! with Rust's shortest form that reads back as the same number.
 
+mod changes;
 pub(super) mod folder;
 mod json;
 pub(super) mod pictures;
 mod progress;
 pub(super) mod tables;
 
+pub use changes::changes_csv;
 pub use folder::claim;
 pub use json::{manifest_json, summary_json};
 pub use progress::{Progress, STEPS};
@@ -59,7 +61,14 @@ impl Results<'_> {
             file("differences.csv", differences_csv(summary)),
             file("progress.csv", progress_csv(summary, &progress)),
         ];
-        for (name, svg) in pictures::all(self, &progress) {
+        let mut pictures = pictures::all(self, &progress);
+        if summary.strategies.iter().any(|strategy| !strategy.campaigns.is_empty()) {
+            let progress = Progress::of_changes(outcomes, summary.horizon);
+            files.push(file("changes.csv", changes_csv(summary)));
+            files.push(file("changes-progress.csv", progress_csv(summary, &progress)));
+            pictures.extend(changes::pictures(self, &progress));
+        }
+        for (name, svg) in pictures {
             files.extend(folder::picture(&name, svg)?);
         }
         files.push(file(folder::MANIFEST, manifest_json(summary, self.target)));

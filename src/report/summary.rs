@@ -2,7 +2,8 @@
 
 use super::best::Best;
 pub use crate::experiment::Reached;
-use crate::experiment::{Experiment, HEADLINES, MemberTimes, Metric, Outcomes};
+use crate::experiment::{ChangeMetric, Experiment, HEADLINES, MemberTimes, Metric, Outcomes};
+use crate::sim::campaign::Campaign;
 use crate::sim::{End, Outcome};
 use crate::stats::{
     self, Better, Bound, Confidence, Estimate, Interval, PairedDifference, Sample, Statistic,
@@ -17,6 +18,16 @@ pub const COMPARED: [(Metric, Better); 5] = [
     (Metric::TimeTo(99), Better::Smaller),
     (Metric::UpdatedMembers, Better::Larger),
     (Metric::FailedMembers, Better::Smaller),
+];
+
+/// What they are compared by besides, where there are configuration changes.
+pub const COMPARED_CHANGES: [(Metric, Better); 6] = [
+    (Metric::Change(ChangeMetric::TimeTo(90)), Better::Smaller),
+    (Metric::Change(ChangeMetric::TimeTo(100)), Better::Smaller),
+    (Metric::Change(ChangeMetric::NeverDone), Better::Smaller),
+    (Metric::Change(ChangeMetric::RefusedCalls), Better::Smaller),
+    (Metric::Change(ChangeMetric::OutsideWindow), Better::Smaller),
+    (Metric::Change(ChangeMetric::Business), Better::Smaller),
 ];
 
 /// All that is said about an experiment.
@@ -40,7 +51,8 @@ pub struct Summary {
     pub varied: bool,
     /// In the scenario's order.
     pub strategies: Vec<StrategySummary>,
-    /// Every later strategy against the first, in order, each by [`COMPARED`].
+    /// Every later strategy against the first, in order, each by [`COMPARED`], and by
+    /// [`COMPARED_CHANGES`] where there are changes.
     pub differences: Vec<Difference>,
     /// Which strategy is best, if that was asked (X7).
     pub best: Option<Best>,
@@ -59,6 +71,17 @@ pub struct StrategySummary {
     pub outcomes: Vec<OutcomeShare>,
     /// When members were done, pooled over members and replications (X8).
     pub member_times: MemberTimes,
+    /// What each campaign of configuration changes came to, in the scenario's order.
+    pub campaigns: Vec<CampaignSummary>,
+}
+
+/// One campaign of configuration changes under one strategy.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CampaignSummary {
+    /// Its name.
+    pub name: String,
+    /// Each of [`ChangeMetric::ALL`].
+    pub metrics: Vec<MetricSummary>,
 }
 
 /// One metric of one strategy.
@@ -116,8 +139,10 @@ impl Summary {
             deterministic: experiment.is_deterministic(),
         };
         let mut strategies = Vec::new();
-        for (plan, outcomes) in experiment.plans.iter().zip(&outcomes.by_strategy) {
-            strategies.push(teller.strategy(plan.strategy, outcomes)?);
+        for (index, outcomes) in outcomes.by_strategy.iter().enumerate() {
+            let campaigns = &experiment.scenario_of(index).campaigns;
+            let name = experiment.plans[index].strategy;
+            strategies.push(teller.strategy(name, campaigns, outcomes)?);
         }
         Some(Self {
             scenario: scenario.name.clone(),
@@ -132,6 +157,12 @@ impl Summary {
             differences: teller.differences(&outcomes.by_strategy),
             best: None,
         })
+    }
+
+    /// Whether anybody is in an update run; if not, there are configuration changes alone.
+    pub fn has_members(&self) -> bool {
+        let changes = self.strategies.iter().any(|strategy| !strategy.campaigns.is_empty());
+        !changes || self.strategies.iter().any(|strategy| strategy.members > 0)
     }
 
     /// The difference of a later strategy to the first one.
@@ -185,17 +216,15 @@ struct Teller {
 }
 
 impl Teller {
-    fn strategy(&self, name: &str, outcomes: &[Outcome]) -> Option<StrategySummary> {
+    fn strategy(
+        &self,
+        name: &str,
+        campaigns: &[Campaign],
+        outcomes: &[Outcome],
+    ) -> Option<StrategySummary> {
         let mut metrics = Vec::new();
         for metric in self.columns.iter().copied() {
-            let sample = sample(outcomes, metric, self.horizon);
-            let numbers = if self.deterministic {
-                stats::Summary::certain(*sample.observations().first()?, sample.len())
-            } else {
-                stats::Summary::of(&sample, self.confidence)?
-            };
-            let censored = self.share(sample.censored(), sample.len())?;
-            metrics.push(MetricSummary { metric, numbers, censored });
+            metrics.push(self.metric(metric, &sample(outcomes, metric, self.horizon))?);
         }
         let mut shares = Vec::new();
         for end in End::ALL {
@@ -209,7 +238,31 @@ impl Teller {
             metrics,
             outcomes: shares,
             member_times: MemberTimes::of(outcomes),
+            campaigns: (0..)
+                .zip(campaigns)
+                .map(|(number, campaign)| self.campaign(number, &campaign.name, outcomes))
+                .collect::<Option<_>>()?,
         })
+    }
+
+    fn campaign(&self, number: usize, name: &str, outcomes: &[Outcome]) -> Option<CampaignSummary> {
+        let mut metrics = Vec::new();
+        for metric in ChangeMetric::ALL {
+            let of = |outcome: &Outcome| metric.of(&outcome.campaigns[number], self.horizon);
+            let sample = Sample::new(outcomes.iter().map(of).collect());
+            metrics.push(self.metric(Metric::Change(metric), &sample)?);
+        }
+        Some(CampaignSummary { name: name.to_owned(), metrics })
+    }
+
+    fn metric(&self, metric: Metric, sample: &Sample) -> Option<MetricSummary> {
+        let numbers = if self.deterministic {
+            stats::Summary::certain(*sample.observations().first()?, sample.len())
+        } else {
+            stats::Summary::of(sample, self.confidence)?
+        };
+        let censored = self.share(sample.censored(), sample.len())?;
+        Some(MetricSummary { metric, numbers, censored })
     }
 
     fn share(&self, part: usize, n: usize) -> Option<Estimate> {
@@ -223,7 +276,9 @@ impl Teller {
     fn differences(&self, by_strategy: &[Vec<Outcome>]) -> Vec<Difference> {
         let mut differences = Vec::new();
         for (strategy, outcomes) in by_strategy.iter().enumerate().skip(1) {
-            for (metric, better) in COMPARED {
+            let of_changes =
+                COMPARED_CHANGES.iter().filter(|(metric, _)| self.columns.contains(metric));
+            for (metric, better) in COMPARED.iter().chain(of_changes).copied() {
                 let this = sample(outcomes, metric, self.horizon);
                 let first = sample(&by_strategy[0], metric, self.horizon);
                 let paired = PairedDifference::of(&this, &first, better, self.confidence);

@@ -34,31 +34,24 @@ const MEMBERS: [(&str, Metric, bool); 5] = [
 ];
 
 /// A column: its heading, and a cell for each strategy. Cells have several lines.
-struct Column {
-    heading: String,
+pub(super) struct Column {
+    pub(super) heading: String,
     /// Words stand to the left, numbers to the right.
-    words: bool,
-    cells: Vec<String>,
+    pub(super) words: bool,
+    pub(super) cells: Vec<String>,
 }
 
 /// The table for a terminal of this many columns, with its title, its legend and its notes; ends
 /// in a line break. Where one table is too wide, times and members have one each.
 pub fn terminal(summary: &Summary, width: u16) -> String {
-    let (names, times, ends) = (names(summary), times(summary), ends(summary));
-    let whole = laid_out(names.iter().chain(&times).chain(&ends), width);
-    let fits = whole.lines().all(|line| line.chars().count() <= usize::from(width));
     let mut text = wrapped(&title(summary), "", width);
-    if fits {
-        writeln!(text, "\n{whole}\n").expect("strings take all");
-    } else {
-        let first = laid_out(names.iter().chain(&times), width);
-        let second = laid_out(names.iter().take(1).chain(&ends), width);
-        writeln!(text, "\n{first}\n\n{second}\n").expect("strings take all");
+    if summary.has_members() {
+        text += &fitting([names(summary), times(summary), ends(summary)], width);
     }
-    for line in changes(summary) {
-        text += &wrapped(&line, "  ", width);
-        text.push('\n');
+    if super::changes::has_changes(summary) {
+        text += &fitting(super::changes::columns(summary), width);
     }
+    text.push('\n');
     for line in legend(summary) {
         text += &wrapped(&line, "  ", width);
     }
@@ -81,6 +74,19 @@ pub fn terminal(summary: &Summary, width: u16) -> String {
         }
     }
     text
+}
+
+/// Names, and two kinds of columns: one table, or two where one is too wide.
+fn fitting([names, first, second]: [Vec<Column>; 3], width: u16) -> String {
+    let whole = laid_out(names.iter().chain(&first).chain(&second), width);
+    if whole.lines().all(|line| line.chars().count() <= usize::from(width)) {
+        return format!("\n{whole}\n");
+    }
+    // What the lines of a row are, says a column without a heading; it goes with times alone.
+    let kept = names.iter().filter(|column| !column.heading.is_empty());
+    let first = laid_out(names.iter().chain(&first), width);
+    let second = laid_out(kept.chain(&second), width);
+    format!("\n{first}\n\n{second}\n")
 }
 
 /// Columns side by side. Only names of strategies give way where there is no room.
@@ -117,19 +123,23 @@ fn narrowest(names: &Column) -> u16 {
 
 /// The same as Markdown.
 pub fn markdown(summary: &Summary) -> String {
-    let columns: Vec<Column> =
-        [names(summary), times(summary), ends(summary)].into_iter().flatten().collect();
     let mut text = format!("{}\n\n", escaped(&title(summary), " "));
-    let mut row = |cells: &mut dyn Iterator<Item = String>| {
-        writeln!(text, "| {} |", cells.collect::<Vec<_>>().join(" | ")).expect("strings take all");
-    };
-    row(&mut columns.iter().map(|column| escaped(&column.heading, " ")));
-    row(&mut columns.iter().map(|column| if column.words { "---" } else { "---:" }.to_owned()));
-    for index in 0..summary.strategies.len() {
-        row(&mut columns.iter().map(|column| escaped(&column.cells[index], "<br>")));
+    let main = summary.has_members().then(|| [names(summary), times(summary), ends(summary)]);
+    let changes = super::changes::has_changes(summary).then(|| super::changes::columns(summary));
+    for columns in main.into_iter().chain(changes) {
+        let columns: Vec<Column> = columns.into_iter().flatten().collect();
+        let mut row = |cells: &mut dyn Iterator<Item = String>| {
+            writeln!(text, "| {} |", cells.collect::<Vec<_>>().join(" | "))
+                .expect("strings take all");
+        };
+        row(&mut columns.iter().map(|column| escaped(&column.heading, " ")));
+        row(&mut columns.iter().map(|column| if column.words { "---" } else { "---:" }.to_owned()));
+        for index in 0..columns[0].cells.len() {
+            row(&mut columns.iter().map(|column| escaped(&column.cells[index], "<br>")));
+        }
+        text.push('\n');
     }
-    text.push('\n');
-    for line in changes(summary).chain(legend(summary)) {
+    for line in legend(summary) {
         writeln!(text, "- {}", escaped(&line, " ")).expect("strings take all");
     }
     for line in summary.best.iter().flat_map(|best| best.lines(summary)) {
@@ -156,7 +166,7 @@ fn title(summary: &Summary) -> String {
     };
     let alike = summary.strategies.iter().all(|strategy| strategy.members == first.members);
     let members = match first.members {
-        _ if !alike => String::new(),
+        _ if !alike || !summary.has_members() => String::new(),
         1 => ", 1 member".to_owned(),
         many => format!(", {} members", human::thousands(u64::from(many))),
     };
@@ -240,12 +250,6 @@ fn shortened(name: &str, most: usize) -> String {
     name.chars().take(most - 1).chain(['…']).collect()
 }
 
-/// What configuration changes came to, a line a strategy.
-fn changes(summary: &Summary) -> impl Iterator<Item = String> {
-    let of = |strategy| super::changes::of_strategy(strategy, summary.horizon);
-    summary.strategies.iter().filter_map(of)
-}
-
 fn time(summary: &Summary, estimate: Option<&Estimate>) -> String {
     match estimate.map(|estimate| estimate.value) {
         Some(Bound::Value(seconds)) => human::seconds(seconds),
@@ -306,6 +310,12 @@ fn difference(summary: &Summary, strategy: usize) -> String {
 fn legend(summary: &Summary) -> Vec<String> {
     let (scripted, horizon) = (summary.deterministic, human::duration(summary.horizon));
     let mut lines = Vec::new();
+    if super::changes::has_changes(summary) {
+        lines.extend(super::changes::legend(summary));
+    }
+    if !summary.has_members() {
+        return lines;
+    }
     if !scripted {
         lines.push("p50: half of the replications need no longer; p95: 95 % of them".to_owned());
     }
@@ -361,7 +371,9 @@ pub fn notes(summary: &Summary) -> Vec<Diagnostic> {
                 let hint = "use -n 1000, or at the least -n 100";
                 notes.push(Diagnostic::warning("few-replications", message).hint(hint));
             }
-            notes.extend(weak_quantiles(summary));
+            if summary.has_members() {
+                notes.extend(weak_quantiles(summary));
+            }
         }
     }
     notes

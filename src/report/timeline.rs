@@ -1,5 +1,9 @@
 //! The history of one replication as a [`Timeline`]: what happened when, and what was waited for.
 
+mod changes;
+
+pub use changes::with_changes;
+
 use crate::ids::{Column, GateId, GroupId, MemberId, StageId};
 use crate::report::chart::{
     BarKind, Cause, GateKind, State, Timeline, TimelineBar, TimelineGate, TimelineGroup,

@@ -1,15 +1,34 @@
 //! `configurationChanges`: who is asked for which change, and when (W12, section 9 of the rules).
 
 use super::access::{Field, Map, nearest, one_of};
+use super::distribution;
+use super::files::Loader;
 use super::strategy::selector;
+use super::tree::Value;
 use crate::fleet::{Amount, Fleet};
 use crate::ids::MemberId;
+use crate::quantiles::Distribution;
 use crate::scheduler::disruption::{Operation, Rule};
-use crate::sim::campaign::{Campaign, Habit};
+use crate::sim::campaign::{Asked, Campaign, Habit};
 use crate::time::{Span, Timestamp};
 
-const CHANGE: &[&str] = &["at", "rate", "waves", "operation", "from", "to", "members", "onRefused"];
-const TIMES: &[&str] = &["at", "rate", "waves"];
+const CHANGE: &[&str] = &[
+    "name",
+    "at",
+    "rate",
+    "waves",
+    "stages",
+    "with",
+    "operation",
+    "from",
+    "to",
+    "members",
+    "onRefused",
+];
+const TIMES: &[&str] = &["at", "rate", "waves", "stages", "with"];
+/// N6: they reimage, and no policy has a say in it. Upgrades are the update's.
+const RECOVERY: &[&str] =
+    &["poolRollback", "adminRestore", "identityCredentialUpdate", "emergencyMaintenance"];
 const HABITS: &[(&str, Habit)] = &[
     ("giveUp", Habit::GiveUp),
     ("retryInWindow", Habit::RetryInWindow),
@@ -24,18 +43,33 @@ const SHORTEST_RETRY: Span = Span::MINUTE;
 enum Times {
     /// All at one instant.
     At(Span),
+    /// Each at a drawn one.
+    Drawn(Distribution),
     /// So many in each stretch of time, evenly.
     Rate { from: Span, members: u32, every: Span },
     /// One wave after another; the last takes whoever is left.
     Waves(Vec<(Span, Option<Amount>)>),
+    /// Stage after stage of the candidate's strategy.
+    Stages { from: Span, every: Span },
+    /// As a part of the member's update.
+    WithUpdate,
+}
+
+/// What is around the changes.
+pub(super) struct Around<'a> {
+    pub(super) fleet: &'a Fleet,
+    pub(super) start: Timestamp,
+    /// Whether there is an update run.
+    pub(super) has_update: bool,
+    pub(super) loader: &'a Loader<'a>,
 }
 
 /// Reads `configurationChanges` over a fleet that has been read.
-pub(super) fn read(field: Option<Field<'_>>, fleet: &Fleet, start: Timestamp) -> Vec<Campaign> {
+pub(super) fn read(field: Option<Field<'_>>, around: &Around<'_>) -> Vec<Campaign> {
     let Some(field) = field else { return vec![] };
-    let mut campaigns = vec![];
+    let mut campaigns: Vec<Campaign> = vec![];
     for item in field.items().into_iter().flatten() {
-        campaigns.extend(campaign(&item, fleet, start));
+        campaigns.extend(campaign(&item, around, &campaigns));
     }
     if campaigns.len() > MOST_CAMPAIGNS {
         let message = format!("there are more than {MOST_CAMPAIGNS} configuration changes");
@@ -44,8 +78,10 @@ pub(super) fn read(field: Option<Field<'_>>, fleet: &Fleet, start: Timestamp) ->
     campaigns
 }
 
-fn campaign(field: &Field<'_>, fleet: &Fleet, start: Timestamp) -> Option<Campaign> {
+fn campaign(field: &Field<'_>, around: &Around<'_>, known: &[Campaign]) -> Option<Campaign> {
+    let fleet = around.fleet;
     let map = field.map("a configuration change", CHANGE)?;
+    let name = map.own("name").and_then(|field| own_name(&field, known));
     let operation = map.need("operation").and_then(|field| operation(&field));
     let value = |key| map.own(key).and_then(|field: Field<'_>| field.text().map(str::to_owned));
     let (from, to) = (value("from"), value("to"));
@@ -57,7 +93,7 @@ fn campaign(field: &Field<'_>, fleet: &Fleet, start: Timestamp) -> Option<Campai
             .error(map.place_of(key), "N8", wrong.to_string())
             .hint("values are written as in the API, lower and upper case included");
     }
-    let times = times(&map, start);
+    let times = times(&map, around);
     let on_refused = map.own("onRefused").and_then(|field| habit(&field)).unwrap_or_default();
     let selected = map.get("members").map(|field| selector(&field));
     // A selector that is wrong was reported; it selects nobody.
@@ -73,8 +109,38 @@ fn campaign(field: &Field<'_>, fleet: &Fleet, start: Timestamp) -> Option<Campai
             .warning(map.place_of("members"), "empty-selector", "no member has these labels")
             .hint("nobody is asked for the change");
     }
-    let asked = spread(&times?, &members);
-    Some(Campaign { operation: operation?, from, to, asked, on_refused })
+    let (times, operation) = (times?, operation?);
+    if matches!(times, Times::WithUpdate) && map.spot("onRefused").is_some() {
+        map.notes
+            .error(
+                map.place_of("onRefused"),
+                "conflict",
+                "what is part of an update is not refused",
+            )
+            .hint("leave `onRefused` out, or say `at` instead of `with`");
+    }
+    let name = name.unwrap_or_else(|| free_name(operation, known));
+    let asked = spread(times, members.len());
+    Some(Campaign { name, operation, from, to, members, asked, on_refused })
+}
+
+/// A name that no other change has.
+fn own_name(field: &Field<'_>, known: &[Campaign]) -> Option<String> {
+    let name = super::file_name(field)?;
+    if known.iter().any(|other| other.name.eq_ignore_ascii_case(&name)) {
+        field
+            .fail("duplicate-name", format!("two changes are called `{name}`"))
+            .hint("name each change otherwise; without `name` it is called after its operation");
+    }
+    Some(name)
+}
+
+/// The operation's name, with a number if another change has it.
+fn free_name(operation: Operation, known: &[Campaign]) -> String {
+    let is_free = |name: &String| known.iter().all(|other| other.name != *name);
+    let numbered = (2..).map(|number| format!("{}-{number}", operation.name()));
+    let mut names = std::iter::once(operation.name().to_owned()).chain(numbered);
+    names.find(is_free).expect("there are more numbers than changes")
 }
 
 fn operation(field: &Field<'_>) -> Option<Operation> {
@@ -90,22 +156,22 @@ fn operation(field: &Field<'_>) -> Option<Operation> {
         }
         return None;
     };
-    if operation.rule() == Rule::N6 {
-        let message = format!("`{name}` is an upgrade, recovery or emergency, not a change");
+    if operation.rule() == Rule::N6 && !RECOVERY.contains(&name) {
+        let message = format!("`{name}` is an upgrade, not a change");
         field.fail("N6", message).hint("describe upgrades in `update`");
         return None;
     }
     Some(operation)
 }
 
-fn times(map: &Map<'_>, start: Timestamp) -> Option<Times> {
+fn times(map: &Map<'_>, around: &Around<'_>) -> Option<Times> {
     let mut given = TIMES.iter().filter_map(|key| map.get(key));
     let Some(first) = given.next() else {
         map.notes
             .error(
                 map.node.at,
                 "missing-key",
-                "a configuration change needs `at`, `rate` or `waves`",
+                "a configuration change needs `at`, `rate`, `waves`, `stages` or `with`",
             )
             .hint("write at: 2h, say: all members are asked two hours after the start");
         return None;
@@ -114,11 +180,42 @@ fn times(map: &Map<'_>, start: Timestamp) -> Option<Times> {
         let message = format!("a change has one of {}; this has two", TIMES.join(", "));
         other.fail("duplicate-key", message).hint("write one entry for each");
     }
+    let start = around.start;
+    if matches!(first.name, "stages" | "with") && !around.has_update {
+        let name = first.name;
+        first
+            .fail("conflict", format!("`{name}` is about the update run, and there is none"))
+            .hint("add an `update`, or say `at`, `rate` or `waves`");
+        return None;
+    }
     match first.name {
+        "at" if matches!(first.node.value, Value::Map(_)) => drawn(&first, around.loader),
         "at" => moment(&first, start).map(Times::At),
         "rate" => rate(&first, start),
+        "stages" => stages(&first, start),
+        "with" => first.word(&[("update", ())]).map(|()| Times::WithUpdate),
         _ => waves(&first, start),
     }
+}
+
+/// A distribution of offsets from the start.
+fn drawn(field: &Field<'_>, loader: &Loader<'_>) -> Option<Times> {
+    let times = distribution::read(field, distribution::Unit::Duration, loader)?;
+    if times.range().0 < 0.0 {
+        field.fail("out-of-range", "nobody can be asked before the start");
+        return None;
+    }
+    Some(Times::Drawn(times))
+}
+
+fn stages(field: &Field<'_>, start: Timestamp) -> Option<Times> {
+    let map = field.map("waves by stages", &["every", "from"])?;
+    let every = map.need("every").and_then(|field| super::duration(&field));
+    let from = match map.own("from") {
+        Some(field) => moment(&field, start)?,
+        None => Span::ZERO,
+    };
+    Some(Times::Stages { from, every: every? })
 }
 
 /// An offset from the start, or an instant.
@@ -187,26 +284,30 @@ fn habit(field: &Field<'_>) -> Option<Habit> {
     Some(Habit::RetryEvery(span))
 }
 
-/// When each member is asked; whole seconds.
-fn spread(times: &Times, members: &[MemberId]) -> Vec<(MemberId, Span)> {
-    match times {
-        Times::At(at) => members.iter().map(|id| (*id, *at)).collect(),
+/// When each of so many members is asked; whole seconds.
+fn spread(times: Times, members: usize) -> Asked {
+    Asked::After(match times {
+        Times::Drawn(times) => return Asked::Drawn(times),
+        Times::Stages { from, every } => return Asked::Stages { from, every },
+        Times::WithUpdate => return Asked::WithUpdate,
+        Times::At(at) => vec![at; members],
         Times::Rate { from, members: number, every } => {
             let after = |position: i64| {
-                let millis = position * every.as_millis() / i64::from(*number);
-                *from + Span::from_secs(millis / 1_000)
+                let millis = position * every.as_millis() / i64::from(number);
+                from + Span::from_secs(millis / 1_000)
             };
-            (0..).zip(members).map(|(position, id)| (*id, after(position))).collect()
+            (0..).map(after).take(members).collect()
         }
         Times::Waves(waves) => {
-            let total = u32::try_from(members.len()).expect("members fit u32");
-            let (mut asked, mut rest) = (Vec::with_capacity(members.len()), members.iter());
+            let total = u32::try_from(members).expect("members fit u32");
+            let mut asked = Vec::with_capacity(members);
             for (position, (at, amount)) in waves.iter().enumerate() {
                 let last = position + 1 == waves.len();
                 let size = amount.filter(|_| !last).map_or(total, |it| it.of_rounded_up(total));
-                asked.extend(rest.by_ref().take(size as usize).map(|id| (*id, *at)));
+                let size = (size as usize).min(members - asked.len());
+                asked.extend(std::iter::repeat_n(*at, size));
             }
             asked
         }
-    }
+    })
 }

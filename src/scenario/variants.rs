@@ -188,6 +188,7 @@ pub(super) fn name(scenarios: &mut [Scenario], variants: &[Variant]) {
     let one_each = scenarios.iter().all(|scenario| scenario.strategies.len() == 1);
     for (scenario, variant) in scenarios.iter_mut().zip(variants) {
         let Some(variant) = &variant.name else { continue };
+        scenario.variant = Some(variant.clone());
         for strategy in &mut scenario.strategies {
             let name = &strategy.name;
             strategy.name =

@@ -54,6 +54,9 @@ pub enum Purpose {
     /// How long a configuration change reimages a member; by member. The attempts tell campaigns
     /// apart.
     Reimage = 48,
+    /// When a configuration change is asked for, where that is drawn; by member. The attempts tell
+    /// campaigns apart.
+    ChangeAsked = 144,
 }
 
 /// The replication that stands for the fleet's populations.

@@ -222,6 +222,9 @@ impl<'p> Hub<'p> {
                 };
                 self.hand(sim, no, now, event, watch);
                 self.free(sim, no, now, member);
+                if code.is_none() && no == RunNo::UPDATE && sim.changes.travel() {
+                    sim.changes.arrive(now, member, sim.world.start(), watch);
+                }
                 sim.changes.freed(now, member, &mut sim.queue);
             }
             Happening::Arrival(what, region) => {
@@ -236,7 +239,7 @@ impl<'p> Hub<'p> {
             Happening::Restart(no) => self.hand(sim, no, now, sim.world.restart(), watch),
             Happening::ChangeAsked(member, campaign) => {
                 if self.at_work[member].is_some() {
-                    sim.changes.wait(member, campaign);
+                    sim.changes.wait(now, (member, campaign), watch);
                 } else {
                     self.change(sim, now, happening, member, watch);
                 }
@@ -271,6 +274,9 @@ impl<'p> Hub<'p> {
             match output {
                 Output::StartUpdate { member, attempt } => {
                     self.begin_update(sim, no, now, (member, attempt));
+                    if no == RunNo::UPDATE && sim.changes.travel() {
+                        sim.changes.leave(now, member, watch);
+                    }
                 }
                 Output::Refused(why) => {
                     let run = no.beside().map(|position| self.runs[position].name.as_str());

@@ -68,6 +68,8 @@ pub struct Outcome {
     pub delays: Delays,
     /// What the configuration changes came to; all zero without them.
     pub changes: Changes,
+    /// The same of each campaign, in the scenario's order.
+    pub campaigns: Vec<Changes>,
     /// What auto-upgrade came to; `None` without profiles.
     pub autonomous: Option<Box<Autonomous>>,
 }
@@ -200,6 +202,7 @@ impl Outcome {
             done: done.iter().map(|at| (*at - start).as_millis()).collect(),
             delays: Delays::default(),
             changes: Changes::default(),
+            campaigns: Vec::new(),
             autonomous: None,
         }
     }

@@ -35,6 +35,8 @@ pub struct World<'s> {
     codes: Vec<String>,
     pub(super) approval_delay: Option<Quantiles>,
     pub(super) restart_delay: Option<Quantiles>,
+    /// When each campaign asks its members, where that is drawn.
+    asked: Vec<Option<Quantiles>>,
     /// Pools some versions behind the newest, by what they are behind of.
     behind: Vec<Behind>,
 }
@@ -79,6 +81,7 @@ impl<'s> World<'s> {
             codes: failure_codes(setting.script.updates.as_ref()),
             approval_delay: world.approvers.as_ref().map(|people| Quantiles::new(&people.delay)),
             restart_delay: world.restarter.as_ref().map(|people| Quantiles::new(&people.after)),
+            asked: setting.campaigns.iter().map(|it| it.drawn().map(Quantiles::new)).collect(),
             behind: pools_behind(setting.fleet),
         }
     }
@@ -99,7 +102,8 @@ impl<'s> World<'s> {
         let (shortest, longest) = durations.range();
         let constant = shortest.to_bits() == longest.to_bits();
         let no_failures = self.setting.world.failures.is_none_or(|model| model.probability <= 0.0);
-        let changes = constant || self.setting.campaigns.is_empty();
+        let drawn = self.asked.iter().any(Option::is_some);
+        let changes = !drawn && (constant || self.setting.campaigns.is_empty());
         let updates = self.setting.script.updates.is_some() || (constant && no_failures);
         let people = self.approval_delay.is_none() && self.restart_delay.is_none();
         updates && changes && self.releases.fixed().is_some() && people
@@ -114,6 +118,13 @@ impl<'s> World<'s> {
     pub(super) fn reimage(&self, replication: u32, campaign: u16, member: MemberId) -> Span {
         let bits = self.luck.at(replication, Purpose::Reimage, campaign, member.0);
         Span::from_millis(self.durations.millis(bits, SHORTEST_UPDATE))
+    }
+
+    /// When a campaign asks a member first, where that is drawn, from the start.
+    pub(super) fn asked(&self, replication: u32, campaign: u16, member: MemberId) -> Span {
+        let times = self.asked[usize::from(campaign)].as_ref().expect("its times are drawn");
+        let bits = self.luck.at(replication, Purpose::ChangeAsked, campaign, member.0);
+        Span::from_millis(times.millis(bits, 0))
     }
 
     pub(super) fn scripted(&self, number: u32) -> Event<'_> {

@@ -1,8 +1,9 @@
 //! Configuration changes beside update runs: who is refused, who waits, what is reimaged.
 
 use fleetsim::experiment::{Experiment, History, Metric};
+use fleetsim::report::events::{Events, stream};
 use fleetsim::scenario::Scenario;
-use fleetsim::sim::{DelayCause, Outcome, Simulation};
+use fleetsim::sim::{Changes, DelayCause, Outcome, Simulation};
 use fleetsim::time::Span;
 
 /// Two members, reimages of 40 minutes, updates of 30; the rest is the test's.
@@ -173,6 +174,110 @@ fn w12_rates_and_waves_spread_members_over_time() {
 }
 
 #[test]
+fn n6_recovery_and_emergencies_happen_whatever_the_policy() {
+    for operation in
+        ["poolRollback", "adminRestore", "identityCredentialUpdate", "emergencyMaintenance"]
+    {
+        let changes =
+            play(&scenario(false, &format!("{{at: 0s, operation: {operation}}}"))).changes;
+        assert_eq!((changes.refused_calls, changes.never_done()), (0, 0), "{operation}");
+        assert_eq!(changes.reimaged_nodes, 23, "{operation}: all nodes, those of Block too");
+    }
+}
+
+#[test]
+fn n5_what_is_not_covered_is_done_at_once_and_reimages_nothing() {
+    let changes = play(&scenario(false, "{at: 0s, operation: sshAccess}")).changes;
+    assert_eq!((changes.refused_calls, changes.never_done(), changes.reimaged_nodes), (0, 0, 0));
+}
+
+#[test]
+fn n6_what_is_part_of_the_update_is_done_with_it_under_every_policy_and_costs_no_reimage() {
+    let all = "strategies: [{name: all, stages: [{name: all, memberSelector: {byLabel: policy}, \
+               maxConcurrency: 3, maxAllowedFailures: 3}]}]\n";
+    let text = format!("{}{all}", scenario(true, &format!("{{with: update, {CA}}}")));
+    let outcome = play(&text);
+    assert_eq!((outcome.changes.refused_calls, outcome.changes.reimaged_nodes), (0, 0));
+    // `b` is updated in its window, on Sunday at 01:00.
+    let sunday = Span::from_hours(5 * 24 + 17) + Span::from_mins(30);
+    let half = Span::from_mins(30).as_millis();
+    assert_eq!(outcome.changes.done, [half, half, sunday.as_millis()]);
+    assert_eq!(outcome.changes.done, outcome.done, "each with its update");
+    // What fails takes nothing along; the next attempt does.
+    let fails = "{takes: 30m, fails: PodDrainFailure}";
+    let failing = text.replace("\"*\": {takes: 30m}", &format!("\"*\": {fails}"));
+    assert_eq!(play(&failing).changes.never_done(), 3);
+    let again = text
+        .replace("\"*\": {takes: 30m}", &format!("\"*\": [{fails}, {{takes: 30m}}]"))
+        .replace("script:\n", "script:\n  actions: [{at: 2h, start: true}]\n")
+        .replace("NodeImageOnly}}", "NodeImageOnly}}, restart: retryFailed")
+        .replace("maxAllowedFailures: 3", "maxAllowedFailures: 0");
+    let hours = play(&again).changes.done;
+    assert_eq!(hours[..2], [Span::from_mins(150).as_millis(); 2], "at the second attempt");
+}
+
+#[test]
+fn w12_waves_may_go_by_the_stages_of_the_strategy() {
+    let stages = "strategies: [{name: s, stages: [\
+                  {name: one, groups: [{name: g, memberSelector: {byLabel: policy=block}}]}, \
+                  {name: two, groups: [{name: h, memberSelector: {byLabel: policy=allow}}]}]}]\n";
+    let n5 = "operation: outboundType";
+    let change = format!("{{stages: {{from: 12h, every: 2d}}, {n5}}}");
+    let text = format!("{}{stages}", scenario(true, &change));
+    let outcome = play(&text);
+    let hours: Vec<i64> =
+        outcome.changes.done.iter().map(|at| at / Span::HOUR.as_millis()).collect();
+    assert_eq!(hours, [12, 60, 108], "whoever is in no stage comes last");
+    let other =
+        text.replace("name: one, groups", "name: x, groups").replace("policy=block", "nobody");
+    let other = other.replace("policy=allow", "policy=block");
+    let hours: Vec<i64> =
+        play(&other).changes.done.iter().map(|at| at / Span::HOUR.as_millis()).collect();
+    assert_eq!(hours, [60, 108, 108], "another strategy, other waves");
+}
+
+#[test]
+fn each_campaign_has_its_own_numbers_and_they_add_up() {
+    let text =
+        format!("{{at: 2h, {CA}}}, {{name: ssh, at: 1h, operation: sshAccess}}, {{at: 3h, {CA}}}");
+    let scenario = read(&scenario(false, &text));
+    let names: Vec<&str> = scenario.campaigns.iter().map(|it| it.name.as_str()).collect();
+    assert_eq!(names, ["customCaTrustCertificates", "ssh", "customCaTrustCertificates-2"]);
+    let experiment = Experiment::new(&scenario, &scenario.strategies).unwrap();
+    let outcome = Simulation::new(&experiment.world, &experiment.plans[0]).checked().run(
+        0,
+        experiment.end(),
+        &mut History::default(),
+    );
+    let found: Vec<_> = outcome
+        .campaigns
+        .iter()
+        .map(|c| (c.refused_calls, c.never_done(), c.reimaged_nodes))
+        .collect();
+    assert_eq!(found, [(2, 2, 5), (0, 0, 0), (2, 2, 5)]);
+    assert_eq!(outcome.changes, Changes::total(&outcome.campaigns));
+    assert_eq!((outcome.changes.wanted, outcome.changes.never_done()), (9, 4));
+}
+
+#[test]
+fn r_k2_changes_are_events_among_those_of_the_run() {
+    let text = format!(
+        "{{at: 10m, {CA}, onRefused: changePolicy}}, {{name: win, at: 0s, {CA}, members: {{byLabel: policy=window}}, onRefused: retryInWindow}}"
+    );
+    let all =
+        "strategies: [{name: all, stages: [{name: all, memberSelector: {byLabel: policy=allow}}]}]";
+    let scenario = read(&format!("{}{all}\n", scenario(true, &text)));
+    let experiment = Experiment::new(&scenario, &scenario.strategies).unwrap();
+    let mut simulation = Simulation::new(&experiment.world, &experiment.plans[0]).checked();
+    let mut history = History::default();
+    simulation.run(0, experiment.end(), &mut history);
+    let codes = experiment.world.codes();
+    let events = Events { plan: &experiment.plans[0], run: "changes", codes };
+    let lines = stream(&history, (&events, &[]), &scenario.campaigns);
+    insta::assert_snapshot!(lines);
+}
+
+#[test]
 fn columns_of_changes_appear_only_with_changes() {
     let with = read(&scenario(false, &format!("{{at: 0s, {CA}}}")));
     let without = read(&scenario(true, ""));
@@ -188,7 +293,16 @@ fn changes_that_are_none_are_refused_with_their_place() {
         ("{at: 1h, operation: networkpolicy}", "did you mean `networkPolicy`?"),
         ("{at: 1h, operation: networkPolicy, from: none, to: Azure}", "none, azure, calico"),
         ("{at: 1h, operation: kubernetesVersion}", "not a change"),
-        ("{operation: httpProxy}", "needs `at`, `rate` or `waves`"),
+        ("{at: 1h, operation: nodeImageVersion}", "describe upgrades in `update`"),
+        ("{operation: httpProxy}", "needs `at`, `rate`, `waves`, `stages` or `with`"),
+        ("{with: update, operation: httpProxy}", "about the update run, and there is none"),
+        ("{stages: {every: 1d}, operation: httpProxy}", "about the update run"),
+        ("{at: {uniform: [0s, soon]}, operation: httpProxy}", "a duration"),
+        ("{at: 0s, name: a b, operation: httpProxy}", "cannot be a name"),
+        (
+            "{name: x, at: 0s, operation: httpProxy}, {name: X, at: 0s, operation: noProxy}",
+            "two changes are called `X`",
+        ),
         ("{at: 1h, operation: httpProxy, onRefused: retryEvery}", "retryEvery: 6h"),
         ("{at: 1h, operation: httpProxy, onRefused: {retryEvery: 1s}}", "at least 1m"),
         ("{at: 2026-03-01T00:00:00Z, operation: httpProxy}", "before the start"),

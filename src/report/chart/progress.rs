@@ -26,6 +26,8 @@ pub struct ProgressChart {
     pub title: String,
     /// What was simulated and what the bands are, in one line.
     pub subtitle: String,
+    /// What there are shares of, as in `members updated`.
+    pub axis: String,
     /// Where the virtual clock begins; `None` if not at one instant for all, and then there is no
     /// calendar.
     pub start: Option<Timestamp>,
@@ -164,7 +166,7 @@ fn frame(canvas: &mut Canvas, chart: &ProgressChart, plot: Rect, end: Span) {
         let label = format!("{} %", fifth * 25);
         canvas.text(&small(&label, plot.x - 8.0, y, Anchor::End));
     }
-    canvas.text(&small("members updated", plot.x - 42.0, plot.y - 18.0, Anchor::Start));
+    canvas.text(&small(&chart.axis, plot.x - 42.0, plot.y - 18.0, Anchor::Start));
     let scale = plot.width / millis(end);
     let place = |tick: &Tick| plot.x + tick.at * scale;
     for tick in elapsed_ticks(Span::ZERO, end, whole(plot.width / 70.0)) {

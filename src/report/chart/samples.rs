@@ -71,6 +71,7 @@ pub(super) fn progress(strategies: usize, unit: f64) -> ProgressChart {
     ProgressChart {
         title: "Share of members updated".to_owned(),
         subtitle: "contoso-node-image · 1,000 members · 1,000 replications".to_owned(),
+        axis: "members updated".to_owned(),
         start: Some(start()),
         horizon: Some(Span::from_days(60)),
         note: "Runs that had not ended by the horizon (60d) count with what they had done."

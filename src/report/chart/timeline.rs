@@ -125,24 +125,28 @@ pub enum BarKind {
     Unfinished,
     /// Without success.
     Failed,
+    /// It was none, but a reimage for a configuration change.
+    Reimaged,
 }
 
 impl BarKind {
-    const ALL: [Self; 3] = [Self::Updated, Self::Unfinished, Self::Failed];
+    const ALL: [Self; 4] = [Self::Updated, Self::Unfinished, Self::Failed, Self::Reimaged];
 
     pub(super) const fn colour(self) -> &'static str {
         match self {
             Self::Updated => WORK,
             Self::Unfinished => "#8FB6DF",
             Self::Failed => ALARM,
+            Self::Reimaged => REIMAGE,
         }
     }
 
     const fn label(self) -> &'static str {
         match self {
             Self::Updated => "updated",
-            Self::Unfinished => "update unfinished",
+            Self::Unfinished => "unfinished",
             Self::Failed => "update failed",
+            Self::Reimaged => "reimaged for a change",
         }
     }
 }
@@ -153,6 +157,8 @@ const GATE_FILL: &str = "#FBEFD9";
 const WAIT_LINE: &str = "#C3CAD2";
 /// Behind them.
 const WAIT_FILL: &str = "#EEF1F4";
+/// Nodes that are reimaged for a change.
+const REIMAGE: &str = "#7B4B94";
 /// A stage or group at work.
 const SPAN_BAR: &str = "#46525E";
 

@@ -26,7 +26,7 @@ pub(in crate::report) fn picture(name: &str, svg: String) -> Result<[ResultFile;
 pub(in crate::report) const MANIFEST: &str = "manifest.json";
 
 /// All other names that results have; beside them are timelines by strategy and sweeps by number.
-const NAMES: [&str; 20] = [
+const NAMES: [&str; 28] = [
     "summary.json",
     "summary.csv",
     "runs.csv",
@@ -39,6 +39,14 @@ const NAMES: [&str; 20] = [
     "tradeoff.png",
     "delays.svg",
     "delays.png",
+    "changes.csv",
+    "changes-progress.csv",
+    "changes-progress.svg",
+    "changes-progress.png",
+    "changes.svg",
+    "changes.png",
+    "changes-done.svg",
+    "changes-done.png",
     "report.html",
     "sweep.csv",
     "front.csv",

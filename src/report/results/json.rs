@@ -5,7 +5,9 @@ use serde::{Serialize, Serializer};
 use super::tables::{can_be_censored, number};
 use crate::experiment::{MemberTimes, Unit};
 use crate::report::best::{Best, PROCEDURE};
-use crate::report::summary::{Difference, MetricSummary, Reached, StrategySummary, Summary};
+use crate::report::summary::{
+    CampaignSummary, Difference, MetricSummary, Reached, StrategySummary, Summary,
+};
 use crate::stats::{Bound, Caveat, Estimate, Exemption, Level, Precision};
 
 /// The quantiles of pooled members.
@@ -161,6 +163,9 @@ struct One<'a> {
     metrics: Ordered<Measured>,
     /// When members were done, pooled over members and replications (X8).
     member_times: Members,
+    /// What each campaign of configuration changes came to.
+    #[serde(skip_serializing_if = "Ordered::is_empty")]
+    campaigns: Ordered<Ordered<Measured>>,
 }
 
 /// Pooled times of members, in seconds; quantiles to three significant digits.
@@ -233,6 +238,12 @@ impl Note {
 /// An object whose keys keep their order.
 struct Ordered<T>(Vec<(String, T)>);
 
+impl<T> Ordered<T> {
+    fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
 impl<T: Serialize> Serialize for Ordered<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_map(self.0.iter().map(|(key, value)| (key, value)))
@@ -264,7 +275,13 @@ fn strategy(strategy: &StrategySummary) -> One<'_> {
         outcomes: Ordered(outcomes.collect()),
         metrics: Ordered(metrics.collect()),
         member_times: members(&strategy.member_times),
+        campaigns: Ordered(strategy.campaigns.iter().map(campaign).collect()),
     }
+}
+
+fn campaign(campaign: &CampaignSummary) -> (String, Ordered<Measured>) {
+    let metrics = campaign.metrics.iter().map(|of| (of.metric.to_string(), statistics(of)));
+    (campaign.name.clone(), Ordered(metrics.collect()))
 }
 
 fn members(times: &MemberTimes) -> Members {

@@ -2,14 +2,14 @@
 
 use super::Results;
 use super::progress::Progress;
-use crate::experiment::{History, Metric};
+use crate::experiment::{ChangeMetric, History, Metric};
 use crate::report::chart::{
     self, BarChart, BarPart, BarRow, Measure, ProgressChart, ProgressPoint, ProgressSeries,
     ScatterAxis, ScatterChart, ScatterPoint, Tint,
 };
 use crate::report::human;
 use crate::report::summary::{StrategySummary, Summary, sample};
-use crate::report::timeline::timeline;
+use crate::report::timeline::{timeline, with_changes};
 use crate::sim::{DelayCause, End, Outcome, Simulation};
 use crate::stats::{Bound, Level, Statistic};
 
@@ -19,12 +19,13 @@ pub(in crate::report) const SCALE: f32 = 2.0;
 /// Name and SVG of each chart.
 pub(super) fn all(results: &Results<'_>, progress: &Progress) -> Vec<(String, String)> {
     let summary = results.summary;
-    let chart = progress_chart(results, progress);
-    let mut pictures = vec![
-        ("progress".to_owned(), chart::progress_svg(&chart)),
-        ("delays".to_owned(), chart::bars_svg(&delays_chart(summary))),
-        ("tradeoff".to_owned(), chart::scatter_svg(&tradeoff_chart(summary))),
-    ];
+    let mut pictures = Vec::new();
+    if summary.has_members() {
+        let chart = progress_chart(results, progress);
+        pictures.push(("progress".to_owned(), chart::progress_svg(&chart)));
+        pictures.push(("delays".to_owned(), chart::bars_svg(&delays_chart(summary))));
+        pictures.push(("tradeoff".to_owned(), chart::scatter_svg(&tradeoff_chart(summary))));
+    }
     for (index, strategy) in summary.strategies.iter().enumerate() {
         pictures.push((format!("timeline-{}", strategy.name), timeline_picture(results, index)));
     }
@@ -51,6 +52,7 @@ fn progress_chart(results: &Results<'_>, progress: &Progress) -> ProgressChart {
     ProgressChart {
         title: "Share of members that are at the target".to_owned(),
         subtitle: subtitle(summary, ""),
+        axis: "members updated".to_owned(),
         start: results.experiment.common_start(),
         horizon: Some(summary.horizon),
         note,
@@ -59,12 +61,12 @@ fn progress_chart(results: &Results<'_>, progress: &Progress) -> ProgressChart {
     }
 }
 
-fn point(at: crate::time::Span, [p5, p25, p50, p75, p95]: [f64; 5]) -> ProgressPoint {
+pub(super) fn point(at: crate::time::Span, [p5, p25, p50, p75, p95]: [f64; 5]) -> ProgressPoint {
     ProgressPoint { at, p5, p25, p50, p75, p95 }
 }
 
 /// What was simulated, and what is shown of it.
-fn subtitle(summary: &Summary, shown: &str) -> String {
+pub(super) fn subtitle(summary: &Summary, shown: &str) -> String {
     let replications = match (summary.deterministic, summary.replications) {
         (true, _) => "no luck involved".to_owned(),
         (false, 1) => "1 replication".to_owned(),
@@ -172,12 +174,18 @@ pub(in crate::report) fn mean_of(strategy: &StrategySummary, metric: Metric) -> 
     chart::Estimate { value, low: end(low), high: end(high) }
 }
 
-/// The replication with the lower-median makespan, once more and watched.
+/// The replication with the lower-median makespan, once more and watched; without an update run,
+/// the one in which the last change is done at the median.
 fn timeline_picture(results: &Results<'_>, strategy: usize) -> String {
     let (experiment, summary) = (results.experiment, results.summary);
     let outcomes = &results.outcomes.by_strategy[strategy];
-    let makespans = sample(outcomes, Metric::Makespan, summary.horizon);
-    let median = makespans.replication_at(Level::P50).expect("there are replications");
+    let (metric, whose) = if summary.has_members() {
+        (Metric::Makespan, "makespan")
+    } else {
+        (Metric::Change(ChangeMetric::TimeTo(100)), "last change")
+    };
+    let values = sample(outcomes, metric, summary.horizon);
+    let median = values.replication_at(Level::P50).expect("there are replications");
     let mut simulation =
         Simulation::new(experiment.world_of(strategy), &experiment.plans[strategy]);
     let mut history = History::default();
@@ -188,13 +196,16 @@ fn timeline_picture(results: &Results<'_>, strategy: usize) -> String {
     let which = if summary.deterministic {
         String::new()
     } else {
-        format!("replication {replication}, whose makespan is the median · ")
+        format!("replication {replication}, whose {whose} is the median · ")
     };
     let texts = (
         format!("{name}: one rollout"),
         format!("{} · {which}{}", summary.scenario, members(&outcomes[median])),
     );
-    chart::timeline_svg(&timeline(simulation.scheduler(), &history.records, end, texts))
+    let scheduler = simulation.scheduler();
+    let campaigns = &experiment.scenario_of(strategy).campaigns;
+    let timeline = timeline(scheduler, &history.records, end, texts);
+    chart::timeline_svg(&with_changes(timeline, scheduler, &history, campaigns, end))
 }
 
 /// How many members ended how.
@@ -210,5 +221,13 @@ fn members(outcome: &Outcome) -> String {
     let words: Vec<String> = shown
         .map(|(count, word)| format!("{} {word}", human::thousands(u64::from(*count))))
         .collect();
-    if words.is_empty() { "no members".to_owned() } else { words.join(", ") }
+    match outcome.changes.wanted {
+        _ if !words.is_empty() => words.join(", "),
+        0 => "no members".to_owned(),
+        wanted => {
+            let done = outcome.changes.done.len() as u64;
+            let wanted = human::thousands(u64::from(wanted));
+            format!("{} of {wanted} changes done", human::thousands(done))
+        }
+    }
 }

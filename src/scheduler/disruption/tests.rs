@@ -157,6 +157,28 @@ fn n3_n4_n8_without_listed_values_any_change_reimages_and_no_change_does_not() {
     }
 }
 
+/// N4 lists what reimages: enabling; a change of DNS server or root domain while enabled, in which
+/// one that is given, taken or replaced is changed; disabling with DNS. N8: no other pair does.
+#[test]
+fn n4_n8_every_pair_of_windows_gmsa() {
+    for (from, to, expected) in [
+        ("disabled", "disabled", false),
+        ("disabled", "enabled", true),
+        ("disabled", "enabledWithDns", true),
+        ("enabled", "disabled", false),
+        ("enabled", "enabled", false),
+        ("enabled", "enabledWithDns", true),
+        ("enabledWithDns", "disabled", true),
+        ("enabledWithDns", "enabled", true),
+        ("enabledWithDns", "enabledWithDns", true),
+    ] {
+        let change = change("windowsGmsa", from, to);
+        assert_eq!(change.reimages(), expected, "{change}");
+        let decision = if expected { Refused } else { Allowed };
+        assert_eq!(decide(&change, Block, None), decision, "{change}");
+    }
+}
+
 #[test]
 fn every_row_of_the_table_matters() {
     for row in &TABLE {
