@@ -19,10 +19,11 @@ use std::fmt::Write as _;
 use std::hint::black_box;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
+use std::sync::atomic::AtomicBool;
 use std::{env, fs};
 
 use fleets::Kind;
-use fleetsim::experiment::{Experiment, History};
+use fleetsim::experiment::{Effort, Experiment};
 use fleetsim::scenario::Scenario;
 use fleetsim::scheduler::NoLog;
 use fleetsim::sim::Simulation;
@@ -46,8 +47,8 @@ fn record() -> PathBuf {
 /// Makes replications 0, 1, 2 and so on of a workload.
 ///
 /// `rollout` is the reference workload; `plain` has nothing in the way of its members; `eventful`
-/// has windows, failures and an approval; `watched` is the same as an experiment runs it: records
-/// kept, delays split.
+/// has windows, failures and an approval; `watched` is the same in a whole experiment: records kept,
+/// delays split, times pooled.
 fn replicate(workload: &str, replications: u32) {
     let scenario: Scenario = match workload {
         "rollout" => rollout::scenario(MEMBERS),
@@ -56,17 +57,15 @@ fn replicate(workload: &str, replications: u32) {
         other => panic!("there is no workload `{other}`; there are {WORKLOADS:?}"),
     };
     let experiment: Experiment<'_> = fleets::experiment(&scenario);
+    if workload == "watched" {
+        let stop = AtomicBool::new(false);
+        let effort = Effort { replications, threads: 1, stop: &stop, progress: &|_| {} };
+        black_box(experiment.run(&effort));
+        return;
+    }
     let mut simulation = Simulation::new(&experiment.world, &experiment.plans[0]);
-    let mut history = History::default();
     for number in 0..replications {
-        if workload == "watched" {
-            history.records.clear();
-            let mut outcome = simulation.run(number, experiment.end(), &mut history);
-            outcome.delays = simulation.delays(&history.records, experiment.end());
-            black_box(outcome);
-        } else {
-            black_box(simulation.run(number, experiment.end(), &mut NoLog));
-        }
+        black_box(simulation.run(number, experiment.end(), &mut NoLog));
     }
 }
 

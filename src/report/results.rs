@@ -5,12 +5,14 @@
 //! with Rust's shortest form that reads back as the same number.
 
 pub(super) mod folder;
+mod histograms;
 mod json;
 pub(super) mod pictures;
 mod progress;
 pub(super) mod tables;
 
 pub use folder::claim;
+pub use histograms::histograms_csv;
 pub use json::{manifest_json, summary_json};
 pub use progress::{Progress, STEPS};
 pub(super) use tables::number;
@@ -58,6 +60,7 @@ impl Results<'_> {
             file("runs.csv", runs_csv(summary, outcomes)),
             file("differences.csv", differences_csv(summary)),
             file("progress.csv", progress_csv(summary, &progress)),
+            file("histograms.csv", histograms_csv(summary)),
         ];
         for (name, svg) in pictures::all(self, &progress) {
             files.extend(folder::picture(&name, svg)?);

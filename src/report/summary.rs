@@ -2,7 +2,7 @@
 
 use super::best::Best;
 pub use crate::experiment::Reached;
-use crate::experiment::{Experiment, HEADLINES, MemberTimes, Metric, Outcomes};
+use crate::experiment::{Experiment, HEADLINES, MemberTimes, Metric, Outcomes, UpdateTimes};
 use crate::sim::{End, Outcome};
 use crate::stats::{
     self, Better, Bound, Confidence, Estimate, Interval, PairedDifference, Sample, Statistic,
@@ -59,6 +59,8 @@ pub struct StrategySummary {
     pub outcomes: Vec<OutcomeShare>,
     /// When members were done, pooled over members and replications (X8).
     pub member_times: MemberTimes,
+    /// How long their updates took, pooled over members, attempts and replications (X8).
+    pub update_times: UpdateTimes,
 }
 
 /// One metric of one strategy.
@@ -116,8 +118,9 @@ impl Summary {
             deterministic: experiment.is_deterministic(),
         };
         let mut strategies = Vec::new();
-        for (plan, outcomes) in experiment.plans.iter().zip(&outcomes.by_strategy) {
-            strategies.push(teller.strategy(plan.strategy, outcomes)?);
+        let parts = outcomes.by_strategy.iter().zip(&outcomes.updates);
+        for (plan, (outcomes, updates)) in experiment.plans.iter().zip(parts) {
+            strategies.push(teller.strategy(plan.strategy, outcomes, updates)?);
         }
         Some(Self {
             scenario: scenario.name.clone(),
@@ -185,7 +188,12 @@ struct Teller {
 }
 
 impl Teller {
-    fn strategy(&self, name: &str, outcomes: &[Outcome]) -> Option<StrategySummary> {
+    fn strategy(
+        &self,
+        name: &str,
+        outcomes: &[Outcome],
+        updates: &UpdateTimes,
+    ) -> Option<StrategySummary> {
         let mut metrics = Vec::new();
         for metric in self.columns.iter().copied() {
             let sample = sample(outcomes, metric, self.horizon);
@@ -209,6 +217,7 @@ impl Teller {
             metrics,
             outcomes: shares,
             member_times: MemberTimes::of(outcomes),
+            update_times: updates.clone(),
         })
     }
 
