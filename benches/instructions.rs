@@ -6,8 +6,8 @@
 //! busy machine. Each workload is counted at two numbers of replications: the difference is free of
 //! the start-up. Without valgrind nothing is counted, and nothing fails.
 //!
-//! `-- --record` writes the record anew, and `-- WORKLOAD N` makes N replications, to be measured
-//! by whatever tool.
+//! `-- --record` writes the record anew, and `-- WORKLOAD MEMBERS N` makes N replications, to be
+//! measured by whatever tool.
 
 #![expect(clippy::print_stdout, reason = "a bench tells what it found")]
 
@@ -28,17 +28,58 @@ use fleetsim::scenario::Scenario;
 use fleetsim::scheduler::NoLog;
 use fleetsim::sim::Simulation;
 
-/// Members of every workload.
-const MEMBERS: u32 = 1_000;
-/// Replications at which instructions are counted; the first ones warm up.
-const COUNTS: [u32; 2] = [10, 110];
 /// What a workload may take, over the record.
 const ALLOWED: f64 = 1.05;
 /// Below this share of the record the record is stale: it would let the gain be lost again.
 const STALE: f64 = 0.95;
+/// Work grows as members times the logarithm of those in flight (X10): what the exponent of members
+/// may be.
+const STEEPEST: f64 = 1.1;
 
-/// What is measured.
-const WORKLOADS: [&str; 4] = ["rollout", "plain", "eventful", "watched"];
+/// What is measured: a workload, and how many members it has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Case {
+    workload: &'static str,
+    members: u32,
+}
+
+const fn case(workload: &'static str, members: u32) -> Case {
+    Case { workload, members }
+}
+
+/// What the gate looks at.
+const GATED: [Case; 6] = [
+    case("rollout", 1_000),
+    case("rollout", 10_000),
+    case("plain", 1_000),
+    case("eventful", 1_000),
+    case("eventful", 10_000),
+    case("watched", 1_000),
+];
+/// What the record holds besides, for the exponents.
+const RECORDED: [Case; 4] = [
+    case("rollout", 100),
+    case("rollout", 100_000),
+    case("eventful", 100),
+    case("eventful", 100_000),
+];
+
+impl Case {
+    /// Replications at which instructions are counted; the first ones warm up.
+    fn counts(self) -> [u32; 2] {
+        let warm = (10_000 / self.members).clamp(2, 10);
+        [warm, warm + (100_000 / self.members).max(2)]
+    }
+}
+
+impl std::fmt::Display for Case {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(&format!("{},{}", self.workload, self.members))
+    }
+}
+
+/// What was counted: instructions a replication.
+type Found = [(Case, u64)];
 
 fn record() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/record/instructions.csv")
@@ -49,12 +90,12 @@ fn record() -> PathBuf {
 /// `rollout` is the reference workload; `plain` has nothing in the way of its members; `eventful`
 /// has windows, failures and an approval; `watched` is the same in a whole experiment: records kept,
 /// delays split, times pooled.
-fn replicate(workload: &str, replications: u32) {
+fn replicate(workload: &str, members: u32, replications: u32) {
     let scenario: Scenario = match workload {
-        "rollout" => rollout::scenario(MEMBERS),
-        "plain" => fleets::scenario(Kind::Plain, MEMBERS),
-        "eventful" | "watched" => fleets::scenario(Kind::Eventful, MEMBERS),
-        other => panic!("there is no workload `{other}`; there are {WORKLOADS:?}"),
+        "rollout" => rollout::scenario(members),
+        "plain" => fleets::scenario(Kind::Plain, members),
+        "eventful" | "watched" => fleets::scenario(Kind::Eventful, members),
+        other => panic!("there is no workload `{other}`; there are {GATED:?}"),
     };
     let experiment: Experiment<'_> = fleets::experiment(&scenario);
     if workload == "watched" {
@@ -70,12 +111,12 @@ fn replicate(workload: &str, replications: u32) {
 }
 
 /// The instructions that this program takes for some replications, under callgrind.
-fn counted(workload: &str, replications: u32) -> Result<u64, String> {
+fn counted(case: Case, replications: u32) -> Result<u64, String> {
     let program = env::current_exe().map_err(|why| why.to_string())?;
     let output = Command::new("valgrind")
         .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
         .arg(program)
-        .args([workload, &replications.to_string()])
+        .args([case.workload, &case.members.to_string(), &replications.to_string()])
         .output()
         .map_err(|why| format!("valgrind does not start: {why}"))?;
     let said = String::from_utf8_lossy(&output.stderr);
@@ -84,10 +125,14 @@ fn counted(workload: &str, replications: u32) -> Result<u64, String> {
     total.filter(|_| output.status.success()).ok_or_else(|| format!("callgrind says:\n{said}"))
 }
 
-fn a_replication(workload: &str) -> Result<u64, String> {
-    let [few, many] = COUNTS.map(|replications| counted(workload, replications));
-    let replications = u64::from(COUNTS[1] - COUNTS[0]);
-    Ok((many? - few?).div_ceil(replications))
+/// All cases with their instructions a replication.
+fn count(cases: &[Case]) -> Result<Vec<(Case, u64)>, String> {
+    let one = |case: &Case| {
+        let [few, many] = case.counts().map(|replications| counted(*case, replications));
+        let [fewer, more] = case.counts();
+        Ok((*case, (many? - few?).div_ceil(u64::from(more - fewer))))
+    };
+    cases.iter().map(one).collect()
 }
 
 /// The compiler that makes the numbers what they are.
@@ -100,52 +145,79 @@ fn toolchain() -> String {
     words.split_whitespace().nth(1).unwrap_or("unknown").to_owned()
 }
 
-/// By workload: instructions a replication, and the toolchain.
+/// By workload and members, as in the record: instructions a replication, and the toolchain.
 fn recorded() -> BTreeMap<String, (u64, String)> {
     let text = fs::read_to_string(record()).unwrap_or_default();
     let row = |line: &str| {
-        let mut cells = line.split(',');
-        let (workload, _, number) = (cells.next()?, cells.next()?, cells.next()?.parse().ok()?);
-        Some((workload.to_owned(), (number, cells.next()?.to_owned())))
+        let mut cells = line.rsplitn(3, ',');
+        let (toolchain, number) = (cells.next()?.to_owned(), cells.next()?.parse().ok()?);
+        Some((cells.next()?.to_owned(), (number, toolchain)))
     };
     text.lines().filter_map(row).collect()
 }
 
-fn write(found: &[(&str, u64)]) {
+fn write(found: &Found) {
     let toolchain = toolchain();
     let mut text = "workload,members,instructions_a_replication,toolchain\n".to_owned();
-    for (workload, instructions) in found {
-        writeln!(text, "{workload},{MEMBERS},{instructions},{toolchain}")
-            .expect("strings take all");
+    for (case, instructions) in found {
+        writeln!(text, "{case},{instructions},{toolchain}").expect("strings take all");
     }
     fs::write(record(), text).expect("the record can be written");
     println!("wrote {}", record().display());
 }
 
+/// How steeply a workload's instructions rise with its members: the slope of the logarithms, by
+/// least squares.
+#[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
+fn exponent(found: &Found, workload: &str) -> f64 {
+    let of = found.iter().filter(|(case, _)| case.workload == workload);
+    let points: Vec<(f64, f64)> =
+        of.map(|(case, count)| (f64::from(case.members).ln(), (*count as f64).ln())).collect();
+    let mean =
+        |of: fn(&(f64, f64)) -> f64| points.iter().map(of).sum::<f64>() / points.len() as f64;
+    let (x, y) = (mean(|point| point.0), mean(|point| point.1));
+    let with = points.iter().map(|point| (point.0 - x) * (point.1 - y)).sum::<f64>();
+    with / points.iter().map(|point| (point.0 - x) * (point.0 - x)).sum::<f64>()
+}
+
+/// Prints how work grows; whether it grows as slowly as it should.
+fn grows(found: &Found) -> bool {
+    let mut holds = true;
+    for workload in ["rollout", "eventful"] {
+        let sizes = found.iter().filter(|(case, _)| case.workload == workload);
+        let sizes = sizes.map(|(case, _)| case.members);
+        let (low, high) = (sizes.clone().min().unwrap_or(0), sizes.max().unwrap_or(0));
+        let exponent = exponent(found, workload);
+        println!("{workload}: instructions grow as members^{exponent:.3} from {low} to {high}");
+        holds &= exponent <= STEEPEST;
+    }
+    if !holds {
+        println!("that is steeper than members^{STEEPEST} (X10)");
+    }
+    holds
+}
+
 /// Whether nothing takes more than the record allows.
-fn holds(found: &[(&str, u64)]) -> bool {
+fn holds(found: &Found) -> bool {
     let (known, toolchain) = (recorded(), toolchain());
     let update = "cargo bench --bench instructions -- --record";
     let (mut holds, mut stale) = (true, false);
-    for (workload, instructions) in found {
-        let Some((before, with)) = known.get(*workload) else {
-            println!("{workload}: not in the record");
+    for (case, instructions) in found {
+        let Some((before, with)) = known.get(&case.to_string()) else {
+            println!("{case}: not in the record");
             holds = false;
             continue;
         };
-        #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
-        let ratio = *instructions as f64 / *before as f64;
         if *with != toolchain {
-            println!(
-                "{workload}: not compared: the record is of rustc {with}, this is {toolchain}"
-            );
+            println!("{case}: not compared: the record is of rustc {with}, this is {toolchain}");
             continue;
         }
-        if ratio > ALLOWED {
-            println!("{workload}: {:.1} % more than recorded", (ratio - 1.0) * 100.0);
+        let change = change(*instructions, *before);
+        if change > ALLOWED {
+            println!("{case}: {:.1} % more than recorded", (change - 1.0) * 100.0);
             holds = false;
         }
-        stale |= ratio < STALE;
+        stale |= change < STALE;
     }
     if !holds {
         println!(
@@ -158,51 +230,61 @@ fn holds(found: &[(&str, u64)]) -> bool {
     holds
 }
 
-fn show(found: &[(&str, u64)]) {
+#[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
+fn change(now: u64, before: u64) -> f64 {
+    now as f64 / before as f64
+}
+
+fn show(found: &Found) {
     let known = recorded();
-    println!("workload  instructions a replication  an update    record  change");
-    for (workload, instructions) in found {
-        let update = instructions / u64::from(MEMBERS);
-        let before = known.get(*workload).map(|(number, _)| *number);
-        #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
-        let change = before.map(|before| (*instructions as f64 / before as f64 - 1.0) * 100.0);
+    println!("workload,members  instructions a replication  an update     record   change");
+    for (case, instructions) in found {
+        let update = instructions / u64::from(case.members);
+        let before = known.get(&case.to_string()).map(|(number, _)| *number);
+        let change = before.map(|before| (change(*instructions, before) - 1.0) * 100.0);
         let change = change.map_or(String::new(), |change| format!("{change:+.1} %"));
         let before = before.map_or(String::new(), |before| before.to_string());
-        println!("{workload:9} {instructions:26} {update:10} {before:>9} {change:>7}");
+        println!("{case:16} {instructions:27} {update:10} {before:>10} {change:>8}");
+    }
+}
+
+/// Counts, compares or records; whether all is well.
+fn measure(arguments: &[String]) -> Result<bool, String> {
+    match arguments {
+        [] => {
+            let found = count(&GATED)?;
+            show(&found);
+            let grows = grows(&found);
+            Ok(holds(&found) && grows)
+        }
+        [word] if word == "--record" => {
+            let mut found = count(&[&GATED[..], &RECORDED].concat())?;
+            found.sort_unstable();
+            show(&found);
+            write(&found);
+            Ok(grows(&found))
+        }
+        _ => Err("cargo bench --bench instructions [-- --record | WORKLOAD MEMBERS N]".to_owned()),
     }
 }
 
 fn main() -> ExitCode {
     // Cargo itself says `--bench`.
     let arguments: Vec<String> = env::args().skip(1).filter(|word| word != "--bench").collect();
-    if let [workload, replications] = &arguments[..] {
-        replicate(workload, replications.parse().expect("a number of replications"));
+    if let [workload, members, replications] = &arguments[..] {
+        let number = |text: &String| text.parse().expect("a number");
+        replicate(workload, number(members), number(replications));
         return ExitCode::SUCCESS;
     }
     if Command::new("valgrind").arg("--version").output().is_err() {
         println!("instructions are not counted: there is no valgrind here");
         return ExitCode::SUCCESS;
     }
-    let mut found = Vec::new();
-    for workload in WORKLOADS {
-        match a_replication(workload) {
-            Ok(instructions) => found.push((workload, instructions)),
-            Err(why) => {
-                println!("{workload}: {why}");
-                return ExitCode::FAILURE;
-            }
-        }
-    }
-    show(&found);
-    match &arguments[..] {
-        [] if holds(&found) => ExitCode::SUCCESS,
-        [] => ExitCode::FAILURE,
-        [word] if word == "--record" => {
-            write(&found);
-            ExitCode::SUCCESS
-        }
-        _ => {
-            println!("usage: cargo bench --bench instructions [-- --record | WORKLOAD N]");
+    match measure(&arguments) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(why) => {
+            println!("{why}");
             ExitCode::FAILURE
         }
     }

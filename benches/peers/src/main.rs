@@ -2,8 +2,8 @@
 //!
 //! `peers PYTHON` first sees to it that all engines do the same work: on the same draws, every
 //! replication ends at the same millisecond with the same failures. Then it takes the time of each,
-//! in turn, round by round, and writes a table to stdout and a record to `record.csv`. `peers agree`
-//! does the first only, without Python.
+//! in turn, round by round, and writes tables to stdout and into the README, and a record to
+//! `record.csv`. `peers agree` does the first only, without Python.
 
 #![feature(coroutines, coroutine_trait, stmt_expr_attributes)]
 
@@ -16,6 +16,7 @@ mod simcore;
 mod workload;
 
 use std::fmt::Write as _;
+use std::fs;
 use std::path::Path;
 
 use cpu_time::ProcessTime;
@@ -186,8 +187,9 @@ fn shown(value: f64) -> String {
 fn told(members: u32, rows: &[Row<'_>], record: &mut String) -> String {
     let events = f64::from(2 * members + workload::STAGES);
     let mut table = format!(
-        "\n{members} members, {} at once\n\n| engine | how | runs/s | ns an event | fleetsim is \
-         faster by |\n| --- | --- | ---: | ---: | ---: |\n",
+        "\n{} members, {} at once:\n\n| engine | how | runs/s | ns an event | fleetsim makes times \
+         as many |\n| --- | --- | ---: | ---: | ---: |\n",
+        shown(f64::from(members)),
         workload::at_once(members)
     );
     for row in rows {
@@ -212,7 +214,7 @@ fn main() {
         .iter()
         .map(|scenario| experiment(scenario).expect("the strategy fits the fleet"))
         .collect();
-    let draws = Draws::new();
+    let (draws, mut tables) = (Draws::new(), String::new());
     let mut record = "engine,how,members,runs_a_second,ns_an_event,ratio\n".to_owned();
     for (members, experiment) in SIZES.into_iter().zip(&experiments) {
         let mut rows = rows(experiment, members, &draws, script.as_ref());
@@ -237,10 +239,23 @@ fn main() {
                 }
             }
         }
-        println!("{}", told(members, &rows, &mut record));
+        let table = told(members, &rows, &mut record);
+        println!("{table}");
+        tables += &table;
     }
     if script.is_some() {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("record.csv");
-        std::fs::write(path, record).expect("the record can be written");
+        keep(&record, &tables);
     }
+}
+
+/// Writes the record, and the tables into the README.
+fn keep(record: &str, tables: &str) {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+    fs::write(folder.join("record.csv"), record).expect("the record can be written");
+    let readme = folder.join("README.md");
+    let text = fs::read_to_string(&readme).expect("the README is there");
+    let (before, rest) = text.split_once("run -->\n").expect("the README has a place for tables");
+    let (_, after) = rest.split_once("<!-- end -->").expect("which ends");
+    let text = format!("{before}run -->\n{tables}\n<!-- end -->{after}");
+    fs::write(readme, text).expect("the README can be written");
 }

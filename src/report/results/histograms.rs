@@ -9,7 +9,7 @@ const TICKS: u64 = 5;
 
 /// The ranks that are shown of `n` sorted values, from 1, with their quantiles: from the smallest
 /// value on, five steps for each halving of what is left, so that tails are as fine as the middle.
-/// The largest value is the last.
+/// The largest value is the last row, with quantile 1.
 fn ranks(n: u64) -> Vec<(u64, f64)> {
     let mut ranks = Vec::new();
     for halving in 0..u64::BITS {
@@ -62,7 +62,7 @@ mod tests {
 
     #[test]
     fn x8_ranks_rise_to_the_largest_value_and_are_finer_in_the_tail() {
-        assert_eq!(ranks(1), [(1, 1.0)]);
+        assert_eq!(ranks(1), [(1, 0.0), (1, 1.0)]);
         let found = ranks(1_000);
         let first =
             [(1, 0.0), (100, 0.1), (200, 0.2), (300, 0.3), (400, 0.4), (500, 0.5), (550, 0.55)];
