@@ -1,10 +1,10 @@
 //! `checks`: whether what a scenario demands holds, as far as its replications can tell.
 //!
 //! A check is understood before anything is simulated ([`questions`]) and answered once, at the
-//! final number of replications ([`Question::answer`]), or look by look ([`Experiment::decide`]), by a two-sided confidence interval: it
-//! holds if the whole interval lies on the right side of the bound, fails if the whole interval
-//! lies on the wrong one, and is undecided otherwise (X4). What the horizon cut off is never
-//! counted as good news (X5).
+//! final number of replications ([`Question::answer`]), or look by look ([`Experiment::decide`]),
+//! by a two-sided confidence interval: it holds if the whole interval lies on the right side of the
+//! bound, fails if the whole interval lies on the wrong one, and is undecided otherwise (X4). What
+//! the horizon cut off is never counted as good news (X5).
 
 mod decide;
 

@@ -266,8 +266,8 @@ pub fn conclusions(sensitivity: &Sensitivity) -> Vec<String> {
     }
     lines.push(
         "one at a time (Saltelli and others 2008): what two assumptions do together does not show; \
-         shares are at most 1; ±: 95 % intervals, paired for means, by sectioning for p95 (from 400 \
-         replications on)"
+         shares are at most 1; ±: 95 % intervals, paired for means, by sectioning for p95 (from \
+         400 replications on)"
             .to_owned(),
     );
     lines
