@@ -12,12 +12,14 @@ mod metric;
 mod precision;
 mod sensitivity;
 mod sweep;
+mod updates;
 
 pub use histogram::{MemberTimes, Pooled};
 pub use metric::{ChangeMetric, Metric, Unit};
 pub use precision::{Goal, HEADLINES, Reached, Sought};
 pub use sensitivity::{Change, FACTORS, Input, Overtaking, Trial, changes, overtakings, trials};
 pub use sweep::{MOST_POINTS, grid};
+pub use updates::UpdateTimes;
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -28,6 +30,7 @@ use crate::scenario::Scenario;
 use crate::scheduler::{Plan, Record, Refusal, Strategy};
 use crate::sim::{ChangeRecord, Outcome, Simulation, Watch, World};
 use crate::time::Timestamp;
+use updates::Stopwatch;
 
 thread_local! {
     static IN_HAND: Cell<Option<(usize, u32)>> = const { Cell::new(None) };
@@ -58,10 +61,12 @@ pub struct Experiment<'s> {
 }
 
 /// What an experiment yields: the outcomes of each strategy, by replication from 0.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Outcomes {
     /// By strategy, then replication. All strategies have equally many.
     pub by_strategy: Vec<Vec<Outcome>>,
+    /// How long the updates of each strategy took.
+    pub updates: Vec<UpdateTimes>,
     /// Whether fewer replications were made than were asked for.
     pub interrupted: bool,
 }
@@ -85,6 +90,14 @@ impl std::fmt::Debug for Effort<'_> {
             .field("replications", &self.replications)
             .field("threads", &self.threads)
             .finish_non_exhaustive()
+    }
+}
+
+impl Outcomes {
+    /// Of so many strategies, without replications.
+    pub fn none(strategies: usize) -> Self {
+        let updates = vec![UpdateTimes::default(); strategies];
+        Self { by_strategy: vec![Vec::new(); strategies], updates, interrupted: false }
     }
 }
 
@@ -214,8 +227,7 @@ impl<'s> Experiment<'s> {
 
     /// Simulates every strategy `effort.replications` times.
     pub fn run(&self, effort: &Effort<'_>) -> Outcomes {
-        let by_strategy = vec![Vec::new(); self.plans.len()];
-        let mut outcomes = Outcomes { by_strategy, interrupted: false };
+        let mut outcomes = Outcomes::none(self.plans.len());
         self.go_on(&mut outcomes, effort);
         outcomes
     }
@@ -225,19 +237,20 @@ impl<'s> Experiment<'s> {
     pub fn go_on(&self, outcomes: &mut Outcomes, effort: &Effort<'_>) {
         let first = outcomes.by_strategy.first().map_or(0, Vec::len);
         let replications = effort.replications as usize;
-        let batches = replications.saturating_sub(first).div_ceil(BATCH);
-        let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(first * self.plans.len()));
+        let plans = self.plans.len();
+        let all = replications.saturating_sub(first).div_ceil(BATCH) * plans;
+        let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(first * plans));
+        // All strategies of a batch before the next batch, and no batch is left half done, so that
+        // an interrupted experiment has whole pairs.
+        let take = |number: usize| {
+            let stops = number.is_multiple_of(plans) && effort.stop.load(Ordering::Relaxed);
+            (number < all && !stops).then_some(number + 1)
+        };
         let work = || {
-            let mut simulations = BTreeMap::new();
+            let mut simulations = BTreeMap::<usize, Replicas<'_>>::new();
             let mut outcomes = Vec::new();
-            loop {
-                let number = next.fetch_add(1, Ordering::Relaxed);
-                if number >= batches * self.plans.len() || effort.stop.load(Ordering::Relaxed) {
-                    return outcomes;
-                }
-                // All strategies of a batch before the next batch, so that an interrupted
-                // experiment has whole pairs.
-                let (batch, plan) = (number / self.plans.len(), number % self.plans.len());
+            while let Ok(number) = next.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take) {
+                let (batch, plan) = (number / plans, number % plans);
                 let simulation = simulations
                     .entry(plan)
                     .or_insert_with(|| Replicas::new(self.world_of(plan), &self.plans[plan]));
@@ -257,12 +270,17 @@ impl<'s> Experiment<'s> {
                 }
                 (effort.progress)(done.fetch_add(made, Ordering::Relaxed) + made);
             }
+            let times = simulations.into_iter().map(|(plan, of)| (plan, of.stopwatch.times));
+            (outcomes, times.collect::<Vec<_>>())
         };
         let pool = rayon::ThreadPoolBuilder::new()
             .num_threads(effort.threads)
             .build()
             .expect("the machine can start a few threads");
-        let made = pool.broadcast(|_| work());
+        let (made, times): (Vec<_>, Vec<_>) = pool.broadcast(|_| work()).into_iter().unzip();
+        for (plan, times) in times.into_iter().flatten() {
+            outcomes.updates[plan].merge(&times);
+        }
         let missing = replications.saturating_sub(first);
         let made = made.into_iter().flatten();
         let kept = self.in_order(made, first, missing, outcomes);
@@ -295,6 +313,7 @@ impl<'s> Experiment<'s> {
 struct Replicas<'p> {
     simulation: Simulation<'p>,
     history: Own,
+    stopwatch: Stopwatch,
 }
 
 /// Keeps the records of `update` alone, which its delays are split by.
@@ -315,7 +334,11 @@ impl Watch for Own {
 
 impl<'p> Replicas<'p> {
     fn new(world: &'p World<'p>, plan: &'p Plan<'p>) -> Self {
-        Self { simulation: Simulation::new(world, plan), history: Own::default() }
+        Self {
+            simulation: Simulation::new(world, plan),
+            history: Own::default(),
+            stopwatch: Stopwatch::default(),
+        }
     }
 
     fn outcome(&mut self, replication: usize, end: Timestamp) -> Outcome {
@@ -323,6 +346,7 @@ impl<'p> Replicas<'p> {
         let replication = u32::try_from(replication).expect("replications fit u32");
         let mut outcome = self.simulation.run(replication, end, &mut self.history);
         outcome.delays = self.simulation.delays(&self.history.records, end);
+        self.stopwatch.add(&self.history.records);
         outcome
     }
 }

@@ -36,5 +36,5 @@ pub use paired::{Better, PairedDifference};
 pub use sample::{Level, LevelError, Observation, Sample};
 pub use sectioning::quantile_difference;
 pub use selection::{Decision, Selection, SelectionError};
-pub use sequential::{Exemption, FIRST_LOOK, Look, Precision, looks, precision};
+pub use sequential::{Exemption, FIRST_LOOK, Look, Precision, looks, precision, spent};
 pub use summary::{Statistic, StatisticError, Summary};

@@ -6,13 +6,15 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use fleetsim::error::{Diagnostic, Severity};
-use fleetsim::experiment::checks::{self, Question, Verdict};
+use fleetsim::experiment::checks::{self, Answer, Decided, Question, Until, Verdict};
 use fleetsim::experiment::drift::{self, Baseline};
+use fleetsim::experiment::{Experiment, Outcomes};
 use fleetsim::report::baseline;
 use fleetsim::report::checks::{self as told, Checked, Pipeline};
 use fleetsim::stats::Confidence;
 
-use super::compare::{MOST_REPLICATIONS, is_interrupted, listen, simulate};
+use super::compare::asked::{MOST, percent};
+use super::compare::{MOST_REPLICATIONS, is_interrupted, listen, simulate, watched};
 use super::files::write_whole;
 use super::load::{Loaded, Source};
 use super::{Console, Exit, Failure, Format, words};
@@ -22,6 +24,7 @@ Examples:
   fleetsim check scenario.yaml
   fleetsim check scenario.yaml --strict --junit checks.xml
   fleetsim check scenario.yaml --baseline results/contoso --markdown summary.md
+  fleetsim check scenario.yaml --max-replications 20000
 
 ✓ holds: the whole confidence interval is on the right side of the bound; ✗ fails: it is on the
 wrong side; ? undecided: neither. Exit codes: 0 all hold, 1 one fails, 3 one is undecided (1 with
@@ -49,6 +52,14 @@ pub(crate) struct Options {
     #[arg(short = 'n', long, value_name = "N")]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=MOST_REPLICATIONS))]
     replications: Option<u32>,
+    /// Add replications until every check is decided, up to so many
+    #[arg(long, value_name = "N", conflicts_with = "baseline")]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=MOST_REPLICATIONS))]
+    max_replications: Option<u32>,
+    /// The same, and leave a check undecided once its interval is within this share of its value
+    /// [limit: --max-replications, else -n, else 100000]
+    #[arg(long, value_name = "PERCENT", conflicts_with = "baseline", value_parser = percent)]
+    precision: Option<f64>,
     #[arg(long, value_name = "N")]
     #[arg(help = "Worker threads [default: RAYON_NUM_THREADS, else all cores]")]
     threads: Option<NonZeroUsize>,
@@ -64,24 +75,17 @@ pub(crate) fn run(options: &Options, console: &Console) -> Result<Exit, Failure>
     let experiment = loaded.lay_out(&strategies)?;
     let is_doubtful = warn(options, loaded.doubts(&experiment), console);
     listen();
-    // Without luck, one replication says everything.
-    let n = if experiment.is_deterministic() {
-        1
-    } else {
-        options.replications.unwrap_or(loaded.scenario().replications)
-    };
-    let outcomes = simulate(&loaded, &experiment, (n, options.threads), console);
+    let (outcomes, answers) = answered(options, &loaded, (&experiment, &questions), console);
     let made = outcomes.by_strategy.first().map_or(0, Vec::len);
     if made == 0 {
         console.always("interrupted before the first replication was done: nothing is checked");
         return Ok(Exit::Interrupted);
     }
-    let answers: Vec<_> =
-        questions.iter().map(|question| question.answer(&experiment, &outcomes)).collect();
     let drifts = baseline
         .as_ref()
         .map(|baseline| drift::drifts(&experiment, &outcomes, baseline, Confidence::DEFAULT));
-    let checked = Checked::of(&experiment, made, options.strict, &answers, drifts.as_ref());
+    let effort = (made, options.until().is_some());
+    let checked = Checked::of(&experiment, effort, options.strict, &answers, drifts.as_ref());
     if outcomes.interrupted {
         let done = words::count(made as u64, "replication");
         console.always(&format!("interrupted: these are the checks after {done}"));
@@ -94,6 +98,41 @@ pub(crate) fn run(options: &Options, console: &Console) -> Result<Exit, Failure>
         Verdict::Holds => Exit::Fine,
         Verdict::Undecided => Exit::Undecided,
     })
+}
+
+impl Options {
+    /// How long replications are added, if they are.
+    fn until(&self) -> Option<Until> {
+        let (limit, precision) = (self.max_replications, self.precision);
+        let most = limit.or(self.replications).unwrap_or(MOST);
+        (limit.is_some() || precision.is_some()).then_some(Until { most, precision })
+    }
+}
+
+/// Simulates, and answers all questions; no answers without replications.
+fn answered<'s>(
+    options: &Options,
+    loaded: &Loaded,
+    (experiment, questions): (&Experiment<'_>, &[Question<'s>]),
+    console: &Console,
+) -> (Outcomes, Vec<Answer<'s>>) {
+    // Without luck, one replication says everything.
+    let all = |n: u32| if experiment.is_deterministic() { 1 } else { n };
+    if let Some(until) = options.until() {
+        let until = Until { most: all(until.most), ..until };
+        let effort = (until.most, options.threads);
+        return watched(loaded, experiment, effort, console, |effort, look| {
+            let Decided { outcomes, answers } = experiment.decide(questions, &until, effort, look);
+            (outcomes, answers)
+        });
+    }
+    let n = all(options.replications.unwrap_or(loaded.scenario().replications));
+    let outcomes = simulate(loaded, experiment, (n, options.threads), console);
+    if outcomes.by_strategy.iter().any(Vec::is_empty) {
+        return (outcomes, Vec::new());
+    }
+    let answers = questions.iter().map(|question| question.answer(experiment, &outcomes)).collect();
+    (outcomes, answers)
 }
 
 /// The strategies that are asked about.

@@ -19,7 +19,7 @@ use fleetsim::report::summary::Summary;
 use fleetsim::report::table;
 use fleetsim::scenario::variants::{self, Tried};
 use fleetsim::scenario::vary::Variation;
-use fleetsim::stats::Confidence;
+use fleetsim::stats::{Confidence, Look};
 
 use super::load::{Loaded, Source};
 use super::panic::{self, InHand};
@@ -205,17 +205,35 @@ pub(super) fn simulate(
     effort: (u32, Option<NonZeroUsize>),
     console: &Console,
 ) -> Outcomes {
-    seek(loaded, experiment, effort, None, console).0
+    watched(loaded, experiment, effort, console, |effort, _| (experiment.run(effort), ())).0
 }
 
 /// The same, or until a goal is reached; with the outcomes comes the confidence of intervals.
 fn seek(
     loaded: &Loaded,
     experiment: &Experiment<'_>,
-    (replications, wanted): (u32, Option<NonZeroUsize>),
+    effort: (u32, Option<NonZeroUsize>),
     goal: Option<Goal>,
     console: &Console,
 ) -> (Outcomes, Confidence) {
+    watched(loaded, experiment, effort, console, |effort, look| match goal {
+        None => (experiment.run(effort), Confidence::DEFAULT),
+        Some(goal) => {
+            let sought = experiment.seek(&goal, effort, look);
+            (sought.outcomes, sought.look.confidence)
+        }
+    })
+}
+
+/// Shows how far `work` is, which simulates an experiment, and how fast it went. `work` is handed
+/// the effort and whom to tell of looks.
+pub(super) fn watched<T>(
+    loaded: &Loaded,
+    experiment: &Experiment<'_>,
+    (replications, wanted): (u32, Option<NonZeroUsize>),
+    console: &Console,
+    work: impl FnOnce(&Effort<'_>, &mut dyn FnMut(Look)) -> (Outcomes, T),
+) -> (Outcomes, T) {
     let scenario = loaded.scenario();
     panic::note(InHand {
         scenario: loaded.name().to_owned(),
@@ -224,7 +242,7 @@ fn seek(
         replication: None,
     });
     let threads = wanted.unwrap_or_else(threads).get();
-    let total = u64::from(replications) * experiment.plans.len() as u64;
+    let plans = experiment.plans.len() as u64;
     let (name, seed) = (&scenario.name, scenario.seed);
     console.detail(&format!(
         "{name}: {} of {} with seed {seed} on {}",
@@ -232,25 +250,16 @@ fn seek(
         words::names(experiment.plans.iter().map(|plan| plan.strategy), 10),
         words::count(threads as u64, "thread"),
     ));
-    let (clock, bar) = (Clock::start(), Bar::new(&scenario.name, total, console));
+    let total = u64::from(replications) * plans;
+    let (clock, bar) = (Clock::start(), Bar::new(name, total, console));
     let progress = |done: usize| bar.show(done as u64);
     let effort = Effort { replications, threads, stop: &STOP, progress: &progress };
-    let (outcomes, confidence) = match goal {
-        None => (experiment.run(&effort), Confidence::DEFAULT),
-        Some(goal) => {
-            let sought = experiment.seek(&goal, &effort, &mut |look| {
-                let plans = experiment.plans.len() as u64;
-                bar.lengthen(
-                    &format!("{name}, look {}", look.number),
-                    look.replications as u64 * plans,
-                );
-            });
-            (sought.outcomes, sought.look.confidence)
-        }
-    };
+    let done = work(&effort, &mut |look| {
+        bar.lengthen(&format!("{name}, look {}", look.number), look.replications as u64 * plans);
+    });
     bar.clear();
-    console.say(&timing(&outcomes, &clock, threads));
-    (outcomes, confidence)
+    console.say(&timing(&done.0, &clock, threads));
+    done
 }
 
 /// How fast it went.

@@ -1,10 +1,14 @@
 //! `checks`: whether what a scenario demands holds, as far as its replications can tell.
 //!
 //! A check is understood before anything is simulated ([`questions`]) and answered once, at the
-//! final number of replications ([`Question::answer`]), by a two-sided confidence interval: it
-//! holds if the whole interval lies on the right side of the bound, fails if the whole interval
-//! lies on the wrong one, and is undecided otherwise (X4). What the horizon cut off is never
-//! counted as good news (X5).
+//! final number of replications ([`Question::answer`]), or look by look ([`Experiment::decide`]),
+//! by a two-sided confidence interval: it holds if the whole interval lies on the right side of the
+//! bound, fails if the whole interval lies on the wrong one, and is undecided otherwise (X4). What
+//! the horizon cut off is never counted as good news (X5).
+
+mod decide;
+
+pub use decide::{Decided, Until};
 
 use super::{Experiment, Metric, Outcomes, Unit};
 use crate::error::Diagnostic;
@@ -60,6 +64,8 @@ pub struct Question<'s> {
     /// Which statistic of it.
     pub statistic: Statistic,
     confidence: Confidence,
+    /// Whether it may be asked again with more replications.
+    looks: bool,
 }
 
 /// A question with its answer.
@@ -72,6 +78,8 @@ pub struct Answer<'s> {
     pub estimate: Estimate,
     /// What the interval says.
     pub verdict: Verdict,
+    /// Replications of each strategy that it rests on.
+    pub replications: usize,
     /// What a reader must know.
     pub notes: Vec<String>,
 }
@@ -111,7 +119,15 @@ fn understood<'s>(
     let questions = names
         .filter(|name| check.strategy.as_ref().is_none_or(|wanted| wanted == name))
         .filter(|name| reference != Some(*name))
-        .map(|strategy| Question { check, strategy, reference, measure, statistic, confidence });
+        .map(|strategy| Question {
+            check,
+            strategy,
+            reference,
+            measure,
+            statistic,
+            confidence,
+            looks: false,
+        });
     let questions: Vec<_> = questions.collect();
     if questions.is_empty() {
         let message = "a strategy cannot be less than itself";
@@ -187,7 +203,8 @@ impl<'s> Question<'s> {
         if verdict == Verdict::Undecided && side.unknown() == 0 {
             notes.extend(self.more_replications(&estimate, side.outcomes.len()));
         }
-        Answer { question: *self, estimate, verdict, notes }
+        let replications = side.outcomes.len();
+        Answer { question: *self, estimate, verdict, replications, notes }
     }
 
     /// The number of replications that would decide, if the value stays: intervals shrink with
@@ -207,7 +224,8 @@ impl<'s> Question<'s> {
         #[expect(clippy::cast_precision_loss, reason = "replications stay below 2^53")]
         let needed = n as f64 * ratio * ratio * 1.1;
         Some(if needed < 10_000_000.0 {
-            format!("undecided at this n; about -n {} would decide it", rounded_up(needed))
+            let option = if self.looks { "--max-replications" } else { "-n" };
+            format!("undecided at this n; about {option} {} would decide it", rounded_up(needed))
         } else {
             "the value is too near to the bound for replications to decide".to_owned()
         })

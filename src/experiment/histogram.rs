@@ -70,9 +70,15 @@ impl Pooled {
         self.extremes.map(|(_, high)| real(high))
     }
 
+    /// The quantile in milliseconds, to three significant digits; `None` without values.
+    pub fn quantile(&self, level: Level) -> Option<f64> {
+        let count = usize::try_from(self.count()).ok()?;
+        self.at_rank(level.rank(count) as u64)
+    }
+
     /// The value of this rank among the sorted ones, from 1, to three significant digits; `None`
     /// if there are not so many.
-    fn at_rank(&self, rank: u64) -> Option<f64> {
+    pub fn at_rank(&self, rank: u64) -> Option<f64> {
         let (low, high) = self.extremes?;
         if rank > self.count() {
             return None;

@@ -72,8 +72,7 @@ impl Experiment<'_> {
     /// # Panics
     /// If `goal.most` is 0.
     pub fn seek(&self, goal: &Goal, effort: &Effort<'_>, look: &mut dyn FnMut(Look)) -> Sought {
-        let by_strategy = vec![Vec::new(); self.plans.len()];
-        let mut outcomes = Outcomes { by_strategy, interrupted: false };
+        let mut outcomes = Outcomes::none(self.plans.len());
         let mut looks = looks(goal.confidence, goal.most as usize).peekable();
         loop {
             let now = looks.next().expect("a limit of at least 1 has a last look");

@@ -29,8 +29,10 @@ pub struct Checked {
     pub digest: String,
     /// Its seed.
     pub seed: u64,
-    /// Replications of each strategy.
+    /// Replications of each strategy; of checks that were settled earlier, at most.
     pub replications: usize,
+    /// Whether replications were added until checks were settled.
+    pub looks: bool,
     /// Whether they draw no random number.
     pub deterministic: bool,
     /// Whether undecided counts as failed.
@@ -62,8 +64,10 @@ pub struct Row {
     pub unit: Unit,
     /// The horizon, for what lies beyond.
     pub horizon: Span,
-    /// The confidence of the interval.
+    /// The confidence of the interval, over all looks.
     pub confidence: f64,
+    /// Replications of each strategy that it rests on.
+    pub replications: usize,
     /// What a reader must know.
     pub notes: Vec<String>,
     /// Where it is demanded.
@@ -105,7 +109,7 @@ impl Checked {
     /// Puts answers and drifts together. A drift stands where its strategy does.
     pub fn of(
         experiment: &Experiment<'_>,
-        replications: usize,
+        (replications, looks): (usize, bool),
         strict: bool,
         answers: &[Answer<'_>],
         drifts: Option<&Drifts>,
@@ -122,13 +126,14 @@ impl Checked {
             let index = scenario.strategies.iter().position(|s| s.name == drift.strategy);
             let index = index.expect("drift is looked for in the scenario's strategies");
             let place = places.place(places.strategies[index].at);
-            rows.push(Row::of_drift(drift, paired, scenario.horizon, place));
+            rows.push(Row::of_drift(drift, (paired, replications), scenario.horizon, place));
         }
         Self {
             scenario: scenario.name.clone(),
             digest: scenario.digest.clone(),
             seed: scenario.seed,
             replications,
+            looks,
             deterministic: experiment.is_deterministic(),
             strict,
             differs: drifts.map(|drifts| drifts.differs.clone()).unwrap_or_default(),
@@ -181,11 +186,15 @@ impl Checked {
         match self.replications as u64 {
             _ if self.deterministic => "scripted: no luck is involved".to_owned(),
             1 => format!("1 replication, seed {}", self.seed),
-            n => format!(
-                "{} replications each, seed {}, 95 % intervals",
-                human::thousands(n),
-                self.seed
-            ),
+            n => {
+                let (up_to, looks) = if self.looks {
+                    ("up to ", " that cover however often one looks")
+                } else {
+                    ("", "")
+                };
+                let (n, seed) = (human::thousands(n), self.seed);
+                format!("{up_to}{n} replications each, seed {seed}, 95 % intervals{looks}")
+            }
         }
     }
 }
@@ -212,12 +221,18 @@ impl Row {
             unit: question.measure.unit(),
             horizon,
             confidence: check.confidence,
+            replications: answer.replications,
             notes: answer.notes.clone(),
             place,
         }
     }
 
-    fn of_drift(drift: &Drift, paired: bool, horizon: Span, place: Place) -> Self {
+    fn of_drift(
+        drift: &Drift,
+        (paired, replications): (bool, usize),
+        horizon: Span,
+        place: Place,
+    ) -> Self {
         Self {
             verdict: drift.verdict,
             strategy: drift.strategy.clone(),
@@ -229,6 +244,7 @@ impl Row {
             unit: drift.metric.unit(),
             horizon,
             confidence: 0.95,
+            replications,
             notes: drift.notes.clone(),
             place,
         }

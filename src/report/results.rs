@@ -6,6 +6,7 @@
 
 mod changes;
 pub(super) mod folder;
+mod histograms;
 mod json;
 pub(super) mod pictures;
 mod progress;
@@ -13,6 +14,7 @@ pub(super) mod tables;
 
 pub use changes::changes_csv;
 pub use folder::claim;
+pub use histograms::histograms_csv;
 pub use json::{manifest_json, summary_json};
 pub use progress::{Progress, STEPS};
 pub(super) use tables::number;
@@ -60,6 +62,7 @@ impl Results<'_> {
             file("runs.csv", runs_csv(summary, outcomes)),
             file("differences.csv", differences_csv(summary)),
             file("progress.csv", progress_csv(summary, &progress)),
+            file("histograms.csv", histograms_csv(summary)),
         ];
         let mut pictures = pictures::all(self, &progress);
         if summary.strategies.iter().any(|strategy| !strategy.campaigns.is_empty()) {

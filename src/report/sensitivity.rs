@@ -78,6 +78,16 @@ impl Sensitivity {
         inputs
     }
 
+    /// The inputs that change no strategy's makespan at all, and the others, in the order of the
+    /// rows.
+    fn split(&self) -> (Vec<Input>, Vec<Input>) {
+        let is_idle = |input: &Input| {
+            let rows = self.rows.iter().filter(|row| row.input == *input);
+            rows.flat_map(|row| &row.changes).all(|change| change.change == Some(0.0))
+        };
+        self.inputs().into_iter().partition(is_idle)
+    }
+
     /// All files, the manifest last.
     ///
     /// # Errors
@@ -200,11 +210,13 @@ pub fn sensitivity_json(sensitivity: &Sensitivity) -> String {
     serde_json::to_string_pretty(&whole).expect("values are JSON") + "\n"
 }
 
-/// Headings and rows of the table: a row for each trial and strategy.
+/// Headings and rows of the table: a row for each trial and strategy, but for inputs that change
+/// nothing.
 pub fn table(sensitivity: &Sensitivity) -> (Vec<String>, Vec<Vec<String>>) {
     let headings = ["input", "", "strategy", "change of mean\nmakespan", "change of\np95"];
     let mut rows = Vec::new();
-    for row in &sensitivity.rows {
+    let (_, busy) = sensitivity.split();
+    for row in sensitivity.rows.iter().filter(|row| busy.contains(&row.input)) {
         for (index, name) in sensitivity.strategies.iter().enumerate() {
             rows.push(vec![
                 row.input.key().to_owned(),
@@ -240,8 +252,29 @@ pub fn title(sensitivity: &Sensitivity) -> String {
     )
 }
 
-/// What follows the table: whose order changes, and what the numbers are.
+/// What follows the table: what changes nothing, whose order changes, and what the numbers are.
 pub fn conclusions(sensitivity: &Sensitivity) -> Vec<String> {
+    let mut lines = orders(sensitivity);
+    let (idle, _) = sensitivity.split();
+    if !idle.is_empty() {
+        let names: Vec<&str> = idle.into_iter().map(Input::key).collect();
+        lines.insert(0, format!("no makespan changes at all with: {}", names.join(", ")));
+    }
+    let restricted = sensitivity.rows.iter().flat_map(|row| &row.changes).any(|c| c.restricted);
+    if restricted {
+        lines.push("*: runs that the horizon cut off count as the horizon".to_owned());
+    }
+    lines.push(
+        "one at a time (Saltelli and others 2008): what two assumptions do together does not show; \
+         shares are at most 1; ±: 95 % intervals, paired for means, by sectioning for p95 (from \
+         400 replications on)"
+            .to_owned(),
+    );
+    lines
+}
+
+/// Whose order changes, a line each.
+fn orders(sensitivity: &Sensitivity) -> Vec<String> {
     let mut lines = Vec::new();
     for row in &sensitivity.rows {
         for overtaking in &row.overtakings {
@@ -262,20 +295,13 @@ pub fn conclusions(sensitivity: &Sensitivity) -> Vec<String> {
     if lines.is_empty() && sensitivity.strategies.len() > 1 {
         lines.push("order: no assumption changes the order of the mean makespans".to_owned());
     }
-    let restricted = sensitivity.rows.iter().flat_map(|row| &row.changes).any(|c| c.restricted);
-    if restricted {
-        lines.push("*: runs that the horizon cut off count as the horizon".to_owned());
-    }
-    lines.push(
-        "one at a time (Saltelli and others 2008): what two assumptions do together does not show; \
-         shares are at most 1; ±: 95 % intervals, paired for means, by sectioning for p95"
-            .to_owned(),
-    );
     lines
 }
 
 fn tornado(sensitivity: &Sensitivity) -> TornadoChart {
-    let inputs = sensitivity.inputs();
+    // Where nothing changes anything, that is what the chart shows.
+    let (idle, busy) = sensitivity.split();
+    let inputs = if busy.is_empty() { idle } else { busy };
     let panel = |(index, name): (usize, &String)| {
         let bar = |input: &Input| {
             let change = |factor: f64| {

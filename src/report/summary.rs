@@ -2,7 +2,9 @@
 
 use super::best::Best;
 pub use crate::experiment::Reached;
-use crate::experiment::{ChangeMetric, Experiment, HEADLINES, MemberTimes, Metric, Outcomes};
+use crate::experiment::{
+    ChangeMetric, Experiment, HEADLINES, MemberTimes, Metric, Outcomes, UpdateTimes,
+};
 use crate::sim::campaign::Campaign;
 use crate::sim::{End, Outcome};
 use crate::stats::{
@@ -71,6 +73,8 @@ pub struct StrategySummary {
     pub outcomes: Vec<OutcomeShare>,
     /// When members were done, pooled over members and replications (X8).
     pub member_times: MemberTimes,
+    /// How long their updates took, pooled over members, attempts and replications (X8).
+    pub update_times: UpdateTimes,
     /// What each campaign of configuration changes came to, in the scenario's order.
     pub campaigns: Vec<CampaignSummary>,
 }
@@ -139,10 +143,11 @@ impl Summary {
             deterministic: experiment.is_deterministic(),
         };
         let mut strategies = Vec::new();
-        for (index, outcomes) in outcomes.by_strategy.iter().enumerate() {
+        let parts = outcomes.by_strategy.iter().zip(&outcomes.updates);
+        for (index, (outcomes, updates)) in parts.enumerate() {
             let campaigns = &experiment.scenario_of(index).campaigns;
             let name = experiment.plans[index].strategy;
-            strategies.push(teller.strategy(name, campaigns, outcomes)?);
+            strategies.push(teller.strategy(name, campaigns, outcomes, updates)?);
         }
         Some(Self {
             scenario: scenario.name.clone(),
@@ -221,6 +226,7 @@ impl Teller {
         name: &str,
         campaigns: &[Campaign],
         outcomes: &[Outcome],
+        updates: &UpdateTimes,
     ) -> Option<StrategySummary> {
         let mut metrics = Vec::new();
         for metric in self.columns.iter().copied() {
@@ -242,6 +248,7 @@ impl Teller {
                 .zip(campaigns)
                 .map(|(number, campaign)| self.campaign(number, &campaign.name, outcomes))
                 .collect::<Option<_>>()?,
+            update_times: updates.clone(),
         })
     }
 

@@ -37,12 +37,18 @@ pub fn looks(confidence: Confidence, max_replications: usize) -> impl Iterator<I
     let sizes = std::iter::successors((first > 0).then_some(first), move |size| {
         (*size < max_replications).then(|| (size * 3).div_ceil(2).min(max_replications))
     });
-    (1_u32..).zip(sizes).map(move |(number, replications)| {
-        let share = 1.0 / (f64::from(number) * (f64::from(number) + 1.0));
-        let confidence = Confidence::from_miss(confidence.miss() * share)
-            .expect("a share of a probability is a probability");
-        Look { number, replications, confidence }
+    (1_u32..).zip(sizes).map(move |(number, replications)| Look {
+        number,
+        replications,
+        confidence: spent(confidence, number),
     })
+}
+
+/// What look `number`, from 1, may spend of the allowed miss, as a confidence.
+pub fn spent(confidence: Confidence, number: u32) -> Confidence {
+    let share = 1.0 / (f64::from(number) * (f64::from(number) + 1.0));
+    Confidence::from_miss(confidence.miss() * share)
+        .expect("a share of a probability is a probability")
 }
 
 /// Whether an estimate is as precise as asked.

@@ -494,3 +494,57 @@ fn annotated_files_are_named_from_the_repositorys_root() {
     let output = command.env("GITHUB_WORKSPACE", &root).output().unwrap();
     assert!(stdout(&output).contains("::error file=fleet%2C prod/s.yaml,line=17,"), "{output:?}");
 }
+
+/// Checks that 100 replications leave open, one closer than the other.
+fn close_checks() -> String {
+    lucky(
+        1,
+        19,
+        "  - {strategy: wide, metric: failedMembers, atMost: 1.2}\n  - {strategy: wide, metric: \
+         makespan, statistic: p95, atMost: 5d}\n",
+    )
+}
+
+#[test]
+fn x6_replications_are_added_until_checks_are_decided() {
+    let place = Place::with(&close_checks());
+    let (code, found) = place.json("-n 100");
+    assert_eq!((code, &found["checks"][0]["verdict"]), (3, &"undecided".into()));
+    let (code, found) = place.json("--max-replications 20000");
+    assert_eq!(code, 0, "{found}");
+    let [first, second] = [0, 1].map(|n| &found["checks"][n]);
+    assert_eq!((&first["verdict"], &second["verdict"]), (&"pass".into(), &"pass".into()));
+    assert_eq!(second["replications"], 100, "what is clear is settled at the first look");
+    let last = first["replications"].as_u64().unwrap();
+    assert!(last > 100 && found["replications"] == last, "{found}");
+    // The interval is that of the looks: wider than the same replications alone would have it.
+    let (_, alone) = place.json(&format!("-n {last}"));
+    let width = |of: &Value| of["high"].as_f64().unwrap() - of["low"].as_f64().unwrap();
+    assert_eq!(first["value"], alone["checks"][0]["value"]);
+    assert!(width(first) > 1.2 * width(&alone["checks"][0]), "{first}");
+    let (_, text) = place.check("--max-replications 20000 --threads 1");
+    assert!(text.contains("95 % intervals that cover however often one looks"), "{text}");
+}
+
+#[test]
+fn x6_the_limit_leaves_checks_undecided_and_precision_ends_what_is_too_close() {
+    let place = Place::with(&close_checks());
+    let (code, text) = place.check("--max-replications 150");
+    assert_eq!(code, 3, "{text}");
+    assert!(text.contains("about --max-replications "), "{text}");
+    assert!(text.contains("up to 150 replications each"), "{text}");
+    assert_eq!(place.check("--max-replications 150 --strict").0, 1);
+    let (code, found) = place.json("--precision 30%");
+    assert_eq!(code, 3, "{found}");
+    let notes = found["checks"][0]["notes"].to_string();
+    assert!(notes.contains("too near to call"), "{notes}");
+    assert_eq!(found["replications"], 100);
+    for wrong in ["--max-replications 0", "--precision 0", "--max-replications 500 --baseline base"]
+    {
+        assert_eq!(place.check(wrong).0, 2, "{wrong}");
+    }
+    // Without luck, one replication decides.
+    place.write(&scripted(TAKES, "  - {metric: makespan, atMost: 1d}\n"));
+    let (code, found) = place.json("--max-replications 5000");
+    assert_eq!((code, &found["replications"]), (0, &1.into()));
+}

@@ -9,6 +9,7 @@ mod cli;
 mod closed_forms;
 mod conformance;
 mod coupling;
+mod coverage;
 mod determinism;
 mod disruption;
 mod experiments;

@@ -58,7 +58,7 @@ fn x6_going_on_from_any_replication_equals_one_run() {
     let whole = run(&experiment, 61, 1);
     for parts in [vec![61], vec![1, 2, 61], vec![7, 20, 50, 61], vec![8, 16, 61]] {
         for threads in [1, 2, 3] {
-            let mut outcomes = Outcomes { by_strategy: vec![vec![]; 2], interrupted: false };
+            let mut outcomes = Outcomes::none(2);
             let stop = AtomicBool::new(false);
             for replications in &parts {
                 let replications = *replications;
@@ -186,6 +186,10 @@ fn x6_an_interrupted_search_keeps_whole_pairs_and_says_so() {
     let [first, second] = [0, 1].map(|index| sought.outcomes.by_strategy[index].len());
     assert_eq!(first, second);
     assert!((100..150).contains(&first), "{first}");
+    for (outcomes, updates) in sought.outcomes.by_strategy.iter().zip(&sought.outcomes.updates) {
+        let updated: u64 = outcomes.iter().map(|outcome| u64::from(outcome.updated)).sum();
+        assert_eq!(updates.completed.count(), updated, "pooled of what is kept, and no more");
+    }
 }
 
 fn fleetsim(folder: &Path, line: &str) -> Output {
@@ -293,4 +297,35 @@ fn x8_pooled_member_times_are_in_the_summary() {
     let times = &json["strategies"][0]["memberTimes"];
     assert_eq!(times["quantiles"]["p99"], ">horizon", "one by one, four hours are too short");
     assert!(times["quantiles"]["p5"].as_f64().unwrap() > 0.0);
+}
+
+#[test]
+fn x8_update_times_are_pooled_exactly() {
+    let failing = "failures: {probability: 0.05, transient: 0}, people: none";
+    let text = scenario("30d", failing)
+        .replace("maxConcurrency: 2}", "maxConcurrency: 2, maxAllowedFailures: \"100%\"}");
+    let failing: Scenario = read(&text);
+    let experiment = experiment(&failing);
+    let outcomes = run(&experiment, 60, 2);
+    for (outcomes, updates) in outcomes.by_strategy.iter().zip(&outcomes.updates) {
+        let all = |of: fn(&fleetsim::sim::Outcome) -> u32| -> u64 {
+            outcomes.iter().map(|outcome| u64::from(of(outcome))).sum()
+        };
+        assert_eq!(updates.completed.count(), all(|outcome| outcome.updated));
+        assert_eq!(updates.failed.count(), all(|outcome| outcome.failed));
+        assert!(updates.failed.count() > 0 && updates.completed.count() > 100);
+    }
+    let summary = Summary::of(&experiment, &outcomes, Confidence::DEFAULT).unwrap();
+    let json = fleetsim::report::results::summary_json(&summary);
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let failed = &json["strategies"][1]["updateTimes"]["failed"];
+    assert_eq!(failed["count"], outcomes.updates[1].failed.count());
+    assert!(failed["min"].as_f64() <= failed["quantiles"]["p5"].as_f64());
+    assert!(failed["quantiles"]["p99"].as_f64() <= failed["max"].as_f64());
+    // One by one, without windows, waits and failures, a makespan is the sum of its updates.
+    let calm = read(&scenario("30d", CALM));
+    let calm = run(&crate::experiments::experiment(&calm), 60, 3);
+    let makespans = calm.by_strategy[0].iter().map(|outcome| outcome.makespan.unwrap());
+    let all: i64 = makespans.map(fleetsim::time::Span::as_millis).sum();
+    assert_eq!(calm.updates[0].completed.sum(), u128::try_from(all).unwrap());
 }

@@ -13,7 +13,7 @@ use super::MOST_REPLICATIONS;
 use crate::cli::{Console, Exit, words};
 
 /// Where `--precision` gives up.
-const MOST: u32 = 100_000;
+pub(in crate::cli) const MOST: u32 = 100_000;
 
 /// Options of `compare`.
 #[derive(Debug, Args)]
@@ -152,7 +152,7 @@ fn is_met(target: f64, summary: &Summary, console: &Console) -> bool {
 }
 
 /// `2%`, or `0.02`.
-fn percent(text: &str) -> Result<f64, String> {
+pub(in crate::cli) fn percent(text: &str) -> Result<f64, String> {
     let (number, scale) = match text.strip_suffix('%') {
         Some(number) => (number.trim(), 100.0),
         None => (text, 1.0),

@@ -26,13 +26,14 @@ pub(in crate::report) fn picture(name: &str, svg: String) -> Result<[ResultFile;
 pub(in crate::report) const MANIFEST: &str = "manifest.json";
 
 /// All other names that results have; beside them are timelines by strategy and sweeps by number.
-const NAMES: [&str; 28] = [
+const NAMES: [&str; 29] = [
     "summary.json",
     "summary.csv",
     "runs.csv",
     "profile-runs.csv",
     "differences.csv",
     "progress.csv",
+    "histograms.csv",
     "progress.svg",
     "progress.png",
     "tradeoff.svg",

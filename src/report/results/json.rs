@@ -3,7 +3,7 @@
 use serde::{Serialize, Serializer};
 
 use super::tables::{can_be_censored, number};
-use crate::experiment::{MemberTimes, Unit};
+use crate::experiment::{MemberTimes, Pooled, Unit};
 use crate::report::best::{Best, PROCEDURE};
 use crate::report::summary::{
     CampaignSummary, Difference, MetricSummary, Reached, StrategySummary, Summary,
@@ -166,6 +166,27 @@ struct One<'a> {
     /// What each campaign of configuration changes came to.
     #[serde(skip_serializing_if = "Ordered::is_empty")]
     campaigns: Ordered<Ordered<Measured>>,
+    /// How long updates took, pooled over members, attempts and replications (X8).
+    update_times: Updates,
+}
+
+/// Pooled times of updates, by how they ended.
+#[derive(Serialize)]
+struct Updates {
+    completed: Times,
+    failed: Times,
+}
+
+/// Pooled times in seconds: counts, sums and extremes exactly, quantiles to three significant
+/// digits.
+#[derive(Serialize)]
+struct Times {
+    count: u64,
+    sum: f64,
+    mean: Option<f64>,
+    min: Option<f64>,
+    max: Option<f64>,
+    quantiles: Ordered<Option<f64>>,
 }
 
 /// Pooled times of members, in seconds; quantiles to three significant digits.
@@ -276,6 +297,25 @@ fn strategy(strategy: &StrategySummary) -> One<'_> {
         metrics: Ordered(metrics.collect()),
         member_times: members(&strategy.member_times),
         campaigns: Ordered(strategy.campaigns.iter().map(campaign).collect()),
+        update_times: Updates {
+            completed: times(&strategy.update_times.completed),
+            failed: times(&strategy.update_times.failed),
+        },
+    }
+}
+
+fn times(pooled: &Pooled) -> Times {
+    let seconds = |millis: f64| number(millis / 1_000.0, Unit::Seconds);
+    let quantile = |level: &Level| (level.to_string(), pooled.quantile(*level).map(seconds));
+    #[expect(clippy::cast_precision_loss, reason = "exact up to 285,000 years")]
+    let sum = pooled.sum() as f64;
+    Times {
+        count: pooled.count(),
+        sum: seconds(sum),
+        mean: pooled.mean().map(seconds),
+        min: pooled.min().map(seconds),
+        max: pooled.max().map(seconds),
+        quantiles: Ordered(MEMBER_LEVELS.iter().map(quantile).collect()),
     }
 }
 
