@@ -111,7 +111,7 @@ impl<'p> Simulation<'p> {
             world,
             scheduler: Scheduler::new(plan),
             truth: Truth::new(world),
-            queue: Queue::default(),
+            queue: Queue::new(world.usual_update()),
             notices: Vec::new(),
             changes: Ongoing::default(),
             outputs: Vec::new(),
@@ -142,7 +142,7 @@ impl<'p> Simulation<'p> {
         self.deliver(start, Happening::Start, watch);
         let (mut last, mut wakes) = (start, 0_u32);
         while !self.is_over() {
-            let next = self.truth.next_happening(&self.queue);
+            let next = self.truth.next_happening(&mut self.queue);
             let now = next.min(self.next_wake());
             if now > end {
                 break;
