@@ -42,8 +42,6 @@ pub struct Simulation<'p> {
     queue: Queue,
     notices: Vec<Notice>,
     changes: Ongoing,
-    /// What the scheduler asks for at one step.
-    outputs: Vec<Output>,
     /// When members were done, in the order of time.
     done: Vec<Timestamp>,
     path: delay::Path,
@@ -114,7 +112,6 @@ impl<'p> Simulation<'p> {
             queue: Queue::new(world.usual_update()),
             notices: Vec::new(),
             changes: Ongoing::default(),
-            outputs: Vec::new(),
             done: Vec::new(),
             path: delay::Path::default(),
             hub: Hub::new(plan),
@@ -192,10 +189,9 @@ impl<'p> Simulation<'p> {
         };
         let (notices, done) = (&mut self.notices, &mut self.done);
         let mut told = Told { watch: &mut *watch, notices, done };
-        let mut outputs = std::mem::take(&mut self.outputs);
-        outputs.extend(self.scheduler.handle(now, event, &mut told));
-        for output in outputs.drain(..) {
-            match output {
+        let _ = self.scheduler.handle(now, event, &mut told);
+        for output in self.scheduler.outputs() {
+            match *output {
                 Output::StartUpdate { member, attempt } => {
                     if self.checked {
                         self.started.push(member);
@@ -209,7 +205,6 @@ impl<'p> Simulation<'p> {
                 }
             }
         }
-        self.outputs = outputs;
         if let Happening::UpdateEnds(member, _) = happening {
             self.changes.freed(now, member, &mut self.queue);
         }

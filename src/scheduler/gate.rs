@@ -80,6 +80,7 @@ impl Scheduler<'_> {
     }
 
     /// Finds the next timer again, if gates or waits have changed.
+    #[inline]
     pub(super) fn replan_timers(&mut self) {
         if std::mem::take(&mut self.timers_stale) {
             self.next_timer = self.timers().min_by_key(|(at, _)| *at);
@@ -87,10 +88,14 @@ impl Scheduler<'_> {
     }
 
     /// Completes the scheduled starts and the wait that are due now, in the strategy's order.
+    #[inline]
     pub(super) fn fire_timers(&mut self, log: &mut impl Log) {
-        if !self.timers_stale && self.next_timer.is_none_or(|(at, _)| at > self.now) {
-            return;
+        if self.timers_stale || self.next_timer.is_some_and(|(at, _)| at <= self.now) {
+            self.fire_due_timers(log);
         }
+    }
+
+    fn fire_due_timers(&mut self, log: &mut impl Log) {
         loop {
             let Some((_, wake)) = self.timers().find(|(at, _)| *at <= self.now) else { return };
             match wake {

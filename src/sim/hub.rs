@@ -54,6 +54,8 @@ pub(super) struct Hub<'p> {
     cohorts: Cohorts,
     behind: Watched,
     checks: checks::Checks,
+    /// What the run in hand asks for at one step.
+    outputs: Vec<Output>,
 }
 
 /// One run of a profile.
@@ -121,6 +123,7 @@ impl<'p> Hub<'p> {
             cohorts: Cohorts::of(plan.fleet),
             behind: Watched::default(),
             checks: checks::Checks::default(),
+            outputs: Vec::new(),
         }))
     }
 
@@ -254,7 +257,7 @@ impl<'p> Hub<'p> {
         event: Event<'_>,
         watch: &mut impl Watch,
     ) {
-        let mut outputs = std::mem::take(&mut sim.outputs);
+        let mut outputs = std::mem::take(&mut self.outputs);
         match no.beside() {
             None => {
                 let (notices, done) = (&mut sim.notices, &mut sim.done);
@@ -278,7 +281,7 @@ impl<'p> Hub<'p> {
                 }
             }
         }
-        sim.outputs = outputs;
+        self.outputs = outputs;
         self.react(sim, no, now);
         if self.scheduler(no).is_some_and(has_ended) {
             self.going.retain(|other| *other != no);
