@@ -78,6 +78,20 @@ impl Bits {
         there
     }
 
+    /// Adds all numbers below `end`.
+    pub fn fill(&mut self, end: usize) {
+        let ones = |words: &mut [u64], end: usize| {
+            words[..end / 64].fill(u64::MAX);
+            if !end.is_multiple_of(64) {
+                words[end / 64] |= u64::MAX >> (64 - end % 64);
+            }
+        };
+        ones(&mut self.words, end);
+        ones(&mut self.summary, end.div_ceil(64));
+        self.count = self.words.iter().map(|word| word.count_ones()).sum();
+        self.low = 0;
+    }
+
     /// Empties the set.
     pub fn clear(&mut self) {
         self.words.fill(0);
@@ -162,5 +176,23 @@ mod tests {
         assert!(bits.iter().eq(set.iter().copied()));
         assert!(std::iter::from_fn(|| bits.take_first()).eq(set));
         assert!(bits.is_empty() && bits == Bits::new(10_000));
+    }
+
+    #[test]
+    fn filling_adds_all_below() {
+        for size in [1, 63, 64, 65, 4_095, 4_096, 4_097, 9_000] {
+            for end in [0, 1, size / 2, size - 1, size] {
+                let (mut filled, mut added) = (Bits::new(size), Bits::new(size));
+                let last = u32::try_from(size - 1).unwrap();
+                let _ = (filled.insert(last), added.insert(last));
+                filled.fill(end);
+                for n in 0..u32::try_from(end).unwrap() {
+                    added.insert(n);
+                }
+                assert_eq!(filled, added, "{end} of {size}");
+                assert_eq!(filled.len(), added.len());
+                assert!(std::iter::from_fn(|| filled.take_first()).eq(added.iter()));
+            }
+        }
     }
 }

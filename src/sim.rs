@@ -15,11 +15,13 @@ mod people;
 mod queue;
 pub mod releases;
 pub mod script;
+mod trace;
 pub mod world;
 
 pub use campaign::Changes;
 pub use delay::{DelayCause, Delays};
 pub use outcome::{Autonomous, End, Outcome, ProfileRun};
+pub use trace::{Ascending, Trace};
 pub use world::World;
 
 use crate::scheduler::{Event, Log, Node, Output, Plan, Reason, Record, Refusal, Scheduler, State};
@@ -42,8 +44,7 @@ pub struct Simulation<'p> {
     queue: Queue,
     notices: Vec<Notice>,
     changes: Ongoing,
-    /// When members were done, in the order of time.
-    done: Vec<Timestamp>,
+    course: Course,
     path: delay::Path,
     /// The runs beside the scheduler's own, where there can be any.
     hub: Option<Box<Hub<'p>>>,
@@ -74,23 +75,43 @@ enum Notice {
     RunFailed,
 }
 
+/// What is kept of a replication's course.
+#[derive(Debug, Default)]
+struct Course {
+    start: Timestamp,
+    /// When members were done, from the start.
+    done: Ascending,
+    trace: Trace,
+}
+
+impl Course {
+    fn reset(&mut self, start: Timestamp) {
+        self.start = start;
+        self.done.clear();
+        self.trace = Trace::default();
+    }
+}
+
 /// Passes records on, and notes those that people react to.
 struct Told<'a, W> {
     watch: &'a mut W,
     notices: &'a mut Vec<Notice>,
-    done: &'a mut Vec<Timestamp>,
+    course: &'a mut Course,
 }
 
 impl<W: Watch> Log for Told<'_, W> {
     #[inline]
     fn record(&mut self, record: Record) {
+        let Course { start, done, trace } = &mut *self.course;
+        trace.add(0, &record);
         match (record.node, record.to) {
+            (Node::Member(_), State::Completed) => done.push((record.time - *start).as_millis()),
+            (Node::Member(_), State::Skipped) if at_target(record.reason) => {
+                done.push((record.time - *start).as_millis());
+            }
+            (Node::Member(_), _) => {}
             (Node::Gate(id), State::Pending) => self.notices.push(Notice::GatePending(id)),
             (Node::Run, State::Failed) => self.notices.push(Notice::RunFailed),
-            (Node::Member(_), State::Completed) => self.done.push(record.time),
-            (Node::Member(_), State::Skipped) if at_target(record.reason) => {
-                self.done.push(record.time);
-            }
             _ => {}
         }
         self.watch.record(record);
@@ -112,7 +133,7 @@ impl<'p> Simulation<'p> {
             queue: Queue::new(world.usual_update()),
             notices: Vec::new(),
             changes: Ongoing::default(),
-            done: Vec::new(),
+            course: Course::default(),
             path: delay::Path::default(),
             hub: Hub::new(plan),
             checked: false,
@@ -131,7 +152,7 @@ impl<'p> Simulation<'p> {
     pub fn run(&mut self, replication: u32, end: Timestamp, watch: &mut impl Watch) -> Outcome {
         self.scheduler.reset();
         self.queue.reset(self.world.start());
-        self.done.clear();
+        self.course.reset(self.world.start());
         self.truth.draw(self.world, replication, &mut self.scheduler);
         let start = self.world.start();
         self.changes.reset(self.world.setting, &mut self.queue);
@@ -164,7 +185,7 @@ impl<'p> Simulation<'p> {
         }
         let changes = self.changes.outcome.clone();
         let autonomous = self.hub.as_mut().map(|hub| Box::new(hub.outcome(start, end)));
-        Outcome { changes, autonomous, ..Outcome::of(&self.scheduler, &self.done, start, end) }
+        Outcome { changes, autonomous, ..Outcome::of(&self.scheduler, &self.course, start, end) }
     }
 
     /// Hands one happening to the scheduler and carries out what it asks for.
@@ -187,8 +208,8 @@ impl<'p> Simulation<'p> {
                 return self.change(now, happening, watch);
             }
         };
-        let (notices, done) = (&mut self.notices, &mut self.done);
-        let mut told = Told { watch: &mut *watch, notices, done };
+        let (notices, course) = (&mut self.notices, &mut self.course);
+        let mut told = Told { watch: &mut *watch, notices, course };
         let _ = self.scheduler.handle(now, event, &mut told);
         for output in self.scheduler.outputs() {
             match *output {

@@ -18,7 +18,6 @@ impl Scheduler<'_> {
         self.settle_now(log);
     }
 
-    #[inline]
     pub(super) fn end_update(
         &mut self,
         id: MemberId,
@@ -289,6 +288,10 @@ impl Scheduler<'_> {
         let candidates = &mut self.candidates[id];
         candidates.begin(self.plan, plan, &mut self.windows, self.now);
         self.next_edge = candidates.next_edge().unwrap_or(Timestamp::MAX).min(self.next_edge);
+        if self.groups[id].open_members as usize == plan.members.len() {
+            // Nobody has been skipped and nobody tried: all of them.
+            return candidates.add_all(plan);
+        }
         for (position, member) in (0..).zip(&plan.members) {
             if self.members[*member].state() == State::NotStarted {
                 candidates.add(plan, position);

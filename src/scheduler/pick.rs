@@ -181,6 +181,14 @@ impl Candidates {
         self.ready[class as usize].insert(position);
     }
 
+    /// Makes all members candidates: what [`Self::add`] does for each.
+    pub(super) fn add_all(&mut self, group: &GroupPlan) {
+        if let ([cohort], [state]) = (&group.cohorts[..], &self.cohorts[..]) {
+            return self.ready[state.class as usize].fill(cohort.positions.len());
+        }
+        (0..).zip(&group.members).for_each(|(position, _)| self.add(group, position));
+    }
+
     /// Makes a Pending member a candidate for this instant only.
     pub(super) fn add_due(&mut self, group: &GroupPlan, position: u32) {
         self.add(group, position);

@@ -369,9 +369,20 @@ impl<'p> Scheduler<'p> {
         assert!(now == self.now || finished, "an instant was left unfinished at {}", self.now);
         self.now = now;
         match event {
-            Event::Started => self.start(log),
             Event::UpdateCompleted(member) => self.end_update(member, None, log),
             Event::UpdateFailed(member, code) => self.end_update(member, Some(code), log),
+            Event::Woke => self.woke(log),
+            event => self.take_news(event, log),
+        }
+        self.replan_timers();
+        &self.out
+    }
+
+    /// Takes an event that comes but now and then.
+    fn take_news(&mut self, event: Event<'_>, log: &mut impl Log) {
+        let now = self.now;
+        match event {
+            Event::Started => self.start(log),
             Event::Arrived(what, region) => {
                 if self.observed.observe_release(what, region, now) {
                     self.look_at_all();
@@ -399,10 +410,10 @@ impl<'p> Scheduler<'p> {
                 self.settle(log);
                 self.try_wanted |= self.polls_always();
             }
-            Event::Woke => self.woke(log),
+            Event::UpdateCompleted(_) | Event::UpdateFailed(..) | Event::Woke => {
+                unreachable!("{event:?} is none of these")
+            }
         }
-        self.replan_timers();
-        &self.out
     }
 
     /// What the driver must do after the last event.
@@ -424,7 +435,6 @@ impl<'p> Scheduler<'p> {
     }
 
     /// Woken: draw the consequences of this instant, try members, judge.
-    #[inline]
     fn woke(&mut self, log: &mut impl Log) {
         self.fire_timers(log);
         self.settle(log);
@@ -463,6 +473,12 @@ impl<'p> Scheduler<'p> {
     /// What a member has come to.
     pub fn member(&self, id: MemberId) -> MemberStatus {
         self.members[id].status(self.since)
+    }
+
+    /// A member's state alone: cheaper than all that [`Self::member`] says.
+    #[inline]
+    pub fn member_state(&self, id: MemberId) -> State {
+        self.members[id].state()
     }
 
     /// What a gate has come to.

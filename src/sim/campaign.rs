@@ -221,7 +221,14 @@ impl Ongoing {
     }
 
     /// The changes that waited for this member are asked for again, now.
+    #[inline]
     pub(super) fn freed(&mut self, now: Timestamp, id: MemberId, queue: &mut Queue) {
+        if !self.waiting.is_empty() {
+            self.ask_again(now, id, queue);
+        }
+    }
+
+    fn ask_again(&mut self, now: Timestamp, id: MemberId, queue: &mut Queue) {
         let mut waiting = std::mem::take(&mut self.waiting);
         waiting.retain(|(member, number)| {
             let others = *member != id;

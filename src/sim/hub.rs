@@ -24,7 +24,7 @@ use crate::sim::queue::{Happening, RunNo};
 use crate::sim::releases::News;
 use crate::sim::releases::train::families_of;
 use crate::sim::world::Asked;
-use crate::sim::{Notice, Simulation, Told, Watch};
+use crate::sim::{Notice, Simulation, Told, Trace, Watch};
 use crate::time::Timestamp;
 
 /// The runs of a replication beside `update`, and what all of them share.
@@ -76,6 +76,7 @@ pub(super) struct Run<'p> {
 struct Beside<'a, W> {
     watch: &'a mut W,
     notices: &'a mut Vec<Notice>,
+    trace: &'a mut Trace,
     run: RunNo,
 }
 
@@ -86,6 +87,7 @@ impl<W: Watch> Log for Beside<'_, W> {
             (Node::Run, State::Failed) => self.notices.push(Notice::RunFailed),
             _ => {}
         }
+        self.trace.add(self.run.0, &record);
         self.watch.record_beside(self.run.0, record);
     }
 }
@@ -260,13 +262,13 @@ impl<'p> Hub<'p> {
         let mut outputs = std::mem::take(&mut self.outputs);
         match no.beside() {
             None => {
-                let (notices, done) = (&mut sim.notices, &mut sim.done);
-                let mut told = Told { watch: &mut *watch, notices, done };
+                let (notices, course) = (&mut sim.notices, &mut sim.course);
+                let mut told = Told { watch: &mut *watch, notices, course };
                 outputs.extend(sim.scheduler.handle(now, event, &mut told));
             }
             Some(position) => {
-                let notices = &mut sim.notices;
-                let mut told = Beside { watch: &mut *watch, notices, run: no };
+                let (notices, trace) = (&mut sim.notices, &mut sim.course.trace);
+                let mut told = Beside { watch: &mut *watch, notices, trace, run: no };
                 outputs.extend(self.runs[position].scheduler.handle(now, event, &mut told));
             }
         }

@@ -26,26 +26,33 @@ impl Progress {
         let longest = makespans.max().unwrap_or(horizon).as_millis();
         let step = |step| Span::from_millis(longest * i64::from(step) / i64::from(STEPS - 1));
         let times: Vec<Span> = (0..STEPS).map(step).collect();
-        let curve =
-            |outcomes: &Vec<Outcome>| times.iter().map(|time| quantiles(outcomes, *time)).collect();
+        let curve = |outcomes: &Vec<Outcome>| curve(outcomes, &times);
         let by_strategy = outcomes.by_strategy.iter().map(curve).collect();
         Self { times, by_strategy }
     }
 }
 
-fn quantiles(outcomes: &[Outcome], time: Span) -> [f64; 5] {
-    let levels = [500, 2_500, 5_000, 7_500, 9_500];
-    let mut shares: Vec<f64> = outcomes.iter().map(|outcome| share(outcome, time)).collect();
-    shares.sort_unstable_by(f64::total_cmp);
-    levels.map(|level| {
-        let level = Level::from_basis_points(level).expect("the levels are between 0 and 10,000");
-        shares[level.rank(shares.len()) - 1]
-    })
+/// The quantiles over these replications at each of these times.
+fn curve(outcomes: &[Outcome], times: &[Span]) -> Vec<[f64; 5]> {
+    let levels = [500, 2_500, 5_000, 7_500, 9_500].map(|level| {
+        Level::from_basis_points(level).expect("the levels are between 0 and 10,000")
+    });
+    let mut by_time = vec![Vec::with_capacity(outcomes.len()); times.len()];
+    for outcome in outcomes {
+        let done = outcome.done.counts_up_to(times.iter().map(|time| time.as_millis()));
+        for (shares, done) in by_time.iter_mut().zip(done) {
+            shares.push(share(outcome, done));
+        }
+    }
+    let quantiles = |mut shares: Vec<f64>| {
+        shares.sort_unstable_by(f64::total_cmp);
+        levels.map(|level| shares[level.rank(shares.len()) - 1])
+    };
+    by_time.into_iter().map(quantiles).collect()
 }
 
 /// The share of the run's members that are done; a run without members has nothing left to do.
-fn share(outcome: &Outcome, time: Span) -> f64 {
-    let done = outcome.done.partition_point(|at| *at <= time.as_millis());
+fn share(outcome: &Outcome, done: usize) -> f64 {
     let done = u32::try_from(done).expect("members fit u32");
     if outcome.members == 0 { 1.0 } else { f64::from(done) / f64::from(outcome.members) }
 }

@@ -15,16 +15,23 @@ const NONE: u32 = u32::MAX;
 /// So few entries are put back into their slot when an earlier tick than theirs is filled.
 const FEW: usize = 8;
 
+/// An entry in a slot, or a free place for one.
+#[derive(Debug, Clone, Copy)]
+struct Node {
+    entry: u128,
+    /// The next of its list, or of the free ones.
+    next: u32,
+}
+
 /// The wheel.
 #[derive(Debug, Clone)]
 pub(super) struct Wheel {
     /// How far an entry's upper half is shifted to give its tick.
     shift: u32,
     /// The first entry of each slot's list.
-    heads: Vec<u32>,
-    entries: Vec<u128>,
-    /// Behind each entry the next of its list, or of the free ones.
-    nexts: Vec<u32>,
+    heads: Box<[u32; SLOTS]>,
+    nodes: Vec<Node>,
+    /// The first node that holds no entry.
     free: u32,
     /// One bit a slot: set when it is not empty.
     filled: [u64; SLOTS / 64],
@@ -48,9 +55,8 @@ impl Wheel {
         let tick = (turn / SLOTS as u64).clamp(1, 1 << 20).next_power_of_two();
         Self {
             shift: instant_bits - 64 + tick.trailing_zeros(),
-            heads: vec![NONE; SLOTS],
-            entries: Vec::new(),
-            nexts: Vec::new(),
+            heads: Box::new([NONE; SLOTS]),
+            nodes: Vec::new(),
             free: NONE,
             filled: [0; SLOTS / 64],
             summary: 0,
@@ -68,8 +74,7 @@ impl Wheel {
             self.filled = [0; SLOTS / 64];
             self.summary = 0;
         }
-        self.entries.clear();
-        self.nexts.clear();
+        self.nodes.clear();
         self.free = NONE;
         (self.base, self.loaded) = (0, 0);
         self.ready.clear();
@@ -118,21 +123,23 @@ impl Wheel {
             return self.far.push(Reverse(entry));
         }
         let slot = slot_of(tick);
-        let node = self.free;
-        let next = std::mem::replace(&mut self.heads[slot], node);
-        if let (Some(place), Some(link)) =
-            (self.entries.get_mut(node as usize), self.nexts.get_mut(node as usize))
-        {
-            self.free = std::mem::replace(link, next);
-            *place = entry;
+        let node = Node { entry, next: self.heads[slot] };
+        let number = self.free;
+        if let Some(place) = self.nodes.get_mut(number as usize) {
+            self.free = place.next;
+            *place = node;
+            self.heads[slot] = number;
         } else {
-            // There is no free node: a new one.
-            self.heads[slot] = u32::try_from(self.entries.len()).expect("entries fit u32");
-            self.entries.push(entry);
-            self.nexts.push(next);
+            self.heads[slot] = self.add_node(node);
         }
         self.filled[slot / 64] |= 1 << (slot % 64);
         self.summary |= 1 << (slot / 64);
+    }
+
+    #[cold]
+    fn add_node(&mut self, node: Node) -> u32 {
+        self.nodes.push(node);
+        u32::try_from(self.nodes.len() - 1).expect("entries fit u32")
     }
 
     /// The first entry.
@@ -170,9 +177,9 @@ impl Wheel {
             let mut node = std::mem::replace(&mut self.heads[slot], NONE);
             self.filled[slot / 64] &= !(1 << (slot % 64));
             self.summary &= !(u64::from(self.filled[slot / 64] == 0) << (slot / 64));
-            while node != NONE {
-                self.ready.push(self.entries[node as usize]);
-                let next = std::mem::replace(&mut self.nexts[node as usize], self.free);
+            while let Some(place) = self.nodes.get_mut(node as usize) {
+                self.ready.push(place.entry);
+                let next = std::mem::replace(&mut place.next, self.free);
                 self.free = std::mem::replace(&mut node, next);
             }
         }
