@@ -1,13 +1,23 @@
 //! A fixed set of small numbers with a summary level, so that "the first one" costs two words.
 
 /// A set of numbers below a fixed size.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default)]
 pub struct Bits {
     words: Vec<u64>,
     /// One bit a word: set when the word is not zero.
     summary: Vec<u64>,
     count: u32,
+    /// All words before this one are zero.
+    low: u32,
 }
+
+impl PartialEq for Bits {
+    fn eq(&self, other: &Self) -> bool {
+        self.words == other.words
+    }
+}
+
+impl Eq for Bits {}
 
 impl Bits {
     /// An empty set for numbers below `size`.
@@ -24,7 +34,7 @@ impl Bits {
         self.words.resize(words, 0);
         self.summary.clear();
         self.summary.resize(words.div_ceil(64), 0);
-        self.count = 0;
+        (self.count, self.low) = (0, 0);
     }
 
     /// How many numbers are in the set.
@@ -51,6 +61,7 @@ impl Bits {
         self.words[word] |= bit;
         self.summary[word / 64] |= 1 << (word % 64);
         self.count += u32::from(new);
+        self.low = self.low.min(n / 64);
         new
     }
 
@@ -67,24 +78,69 @@ impl Bits {
         there
     }
 
+    /// Adds all numbers below `end`.
+    pub fn fill(&mut self, end: usize) {
+        let ones = |words: &mut [u64], end: usize| {
+            words[..end / 64].fill(u64::MAX);
+            if !end.is_multiple_of(64) {
+                words[end / 64] |= u64::MAX >> (64 - end % 64);
+            }
+        };
+        ones(&mut self.words, end);
+        ones(&mut self.summary, end.div_ceil(64));
+        self.count = self.words.iter().map(|word| word.count_ones()).sum();
+        self.low = 0;
+    }
+
     /// Empties the set.
     pub fn clear(&mut self) {
         self.words.fill(0);
         self.summary.fill(0);
-        self.count = 0;
+        (self.count, self.low) = (0, 0);
     }
 
     /// The smallest number in the set.
     #[inline]
     pub fn first(&self) -> Option<u32> {
-        for (block, summary) in self.summary.iter().enumerate() {
-            if *summary != 0 {
-                let word = block * 64 + summary.trailing_zeros() as usize;
-                let bit = self.words[word].trailing_zeros();
-                return Some(u32::try_from(word).expect("sets are below 2^32") * 64 + bit);
-            }
+        if self.count == 0 {
+            return None;
         }
-        None
+        let word = self.first_word();
+        Some(word * 64 + self.words[word as usize].trailing_zeros())
+    }
+
+    /// Takes the smallest number out.
+    #[inline]
+    pub fn take_first(&mut self) -> Option<u32> {
+        if self.count == 0 {
+            return None;
+        }
+        self.low = self.first_word();
+        let word = self.low as usize;
+        let bits = self.words[word];
+        self.words[word] = bits & (bits - 1);
+        if self.words[word] == 0 {
+            self.summary[word / 64] &= !(1 << (word % 64));
+        }
+        self.count -= 1;
+        Some(self.low * 64 + bits.trailing_zeros())
+    }
+
+    /// The first word that is not zero, of a set that is not empty.
+    #[inline]
+    fn first_word(&self) -> u32 {
+        if self.words[self.low as usize] != 0 {
+            return self.low;
+        }
+        let (block, low) = (self.low / 64, self.low % 64);
+        let here = self.summary[block as usize] & (u64::MAX << low);
+        if here != 0 {
+            return block * 64 + here.trailing_zeros();
+        }
+        let behind = (block + 1..).zip(&self.summary[block as usize + 1..]);
+        let mut filled = behind.filter(|(_, summary)| **summary != 0);
+        let (block, summary) = filled.next().expect("a set that counts some has them");
+        block * 64 + summary.trailing_zeros()
     }
 
     /// All numbers, ascending.
@@ -109,14 +165,34 @@ mod tests {
         for _ in 0..20_000 {
             state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
             let n = (state >> 8) % 10_000;
-            if state & 1 == 0 {
-                assert_eq!(bits.insert(n), set.insert(n));
-            } else {
-                assert_eq!(bits.remove(n), set.remove(&n));
+            match state & 7 {
+                0..4 => assert_eq!(bits.insert(n), set.insert(n)),
+                4..6 => assert_eq!(bits.remove(n), set.remove(&n)),
+                _ => assert_eq!(bits.take_first(), set.pop_first()),
             }
             assert_eq!(bits.first(), set.first().copied());
             assert_eq!(bits.len(), set.len());
         }
         assert!(bits.iter().eq(set.iter().copied()));
+        assert!(std::iter::from_fn(|| bits.take_first()).eq(set));
+        assert!(bits.is_empty() && bits == Bits::new(10_000));
+    }
+
+    #[test]
+    fn filling_adds_all_below() {
+        for size in [1, 63, 64, 65, 4_095, 4_096, 4_097, 9_000] {
+            for end in [0, 1, size / 2, size - 1, size] {
+                let (mut filled, mut added) = (Bits::new(size), Bits::new(size));
+                let last = u32::try_from(size - 1).unwrap();
+                let _ = (filled.insert(last), added.insert(last));
+                filled.fill(end);
+                for n in 0..u32::try_from(end).unwrap() {
+                    added.insert(n);
+                }
+                assert_eq!(filled, added, "{end} of {size}");
+                assert_eq!(filled.len(), added.len());
+                assert!(std::iter::from_fn(|| filled.take_first()).eq(added.iter()));
+            }
+        }
     }
 }

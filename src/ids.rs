@@ -110,6 +110,19 @@ impl<I: Id, T> Column<I, T> {
         &self.0
     }
 
+    /// The values as a slice, to change.
+    pub fn as_mut_slice(&mut self) -> &mut [T] {
+        &mut self.0
+    }
+
+    /// Makes the column this long: what is new gets this value.
+    pub fn resize(&mut self, len: usize, value: T)
+    where
+        T: Clone,
+    {
+        self.0.resize(len, value);
+    }
+
     /// Empties the column and fills it with `len` copies, keeping its allocation.
     pub fn refill(&mut self, len: usize, value: T)
     where

@@ -18,7 +18,8 @@
 //! `plan` resolves a strategy over a fleet; `state` holds the table of legal moves. `run` holds the
 //! state of a run and takes events: `advance` draws their consequences, `gate` and `skip` open,
 //! complete and skip, `restart` stops and starts, `attempt` tries members in the order that `pick`
-//! keeps, `poll` notices those that wait, `judge` says Running or Pending. `target` knows versions
+//! keeps, `poll` notices those that wait, `judge` says Running or Pending, and `member` keeps
+//! what members have come to. `target` knows versions
 //! and availability; `action` is what people ask, `record` what is told, `status` the ARM resource.
 //!
 //! Two rooms stand apart from runs: [`auto_upgrade`] decides which runs a profile makes, and with
@@ -37,6 +38,7 @@ pub mod disruption;
 mod gate;
 mod invariants;
 mod judge;
+mod member;
 mod pick;
 mod plan;
 mod poll;

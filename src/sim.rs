@@ -15,11 +15,13 @@ mod people;
 mod queue;
 pub mod releases;
 pub mod script;
+mod trace;
 pub mod world;
 
 pub use campaign::{ChangeRecord, ChangeStep, Changes};
 pub use delay::{DelayCause, Delays};
 pub use outcome::{Autonomous, End, Outcome, ProfileRun};
+pub use trace::{Ascending, Trace};
 pub use world::World;
 
 use crate::scheduler::{Event, Log, Node, Output, Plan, Reason, Record, Refusal, Scheduler, State};
@@ -42,10 +44,7 @@ pub struct Simulation<'p> {
     queue: Queue,
     notices: Vec<Notice>,
     changes: Ongoing,
-    /// What the scheduler asks for at one step.
-    outputs: Vec<Output>,
-    /// When members were done, in the order of time.
-    done: Vec<Timestamp>,
+    course: Course,
     path: delay::Path,
     /// The runs beside the scheduler's own, where there can be any.
     hub: Option<Box<Hub<'p>>>,
@@ -79,23 +78,43 @@ enum Notice {
     RunFailed,
 }
 
+/// What is kept of a replication's course.
+#[derive(Debug, Default)]
+struct Course {
+    start: Timestamp,
+    /// When members were done, from the start.
+    done: Ascending,
+    trace: Trace,
+}
+
+impl Course {
+    fn reset(&mut self, start: Timestamp) {
+        self.start = start;
+        self.done.clear();
+        self.trace = Trace::default();
+    }
+}
+
 /// Passes records on, and notes those that people react to.
 struct Told<'a, W> {
     watch: &'a mut W,
     notices: &'a mut Vec<Notice>,
-    done: &'a mut Vec<Timestamp>,
+    course: &'a mut Course,
 }
 
 impl<W: Watch> Log for Told<'_, W> {
     #[inline]
     fn record(&mut self, record: Record) {
+        let Course { start, done, trace } = &mut *self.course;
+        trace.add(0, &record);
         match (record.node, record.to) {
+            (Node::Member(_), State::Completed) => done.push((record.time - *start).as_millis()),
+            (Node::Member(_), State::Skipped) if at_target(record.reason) => {
+                done.push((record.time - *start).as_millis());
+            }
+            (Node::Member(_), _) => {}
             (Node::Gate(id), State::Pending) => self.notices.push(Notice::GatePending(id)),
             (Node::Run, State::Failed) => self.notices.push(Notice::RunFailed),
-            (Node::Member(_), State::Completed) => self.done.push(record.time),
-            (Node::Member(_), State::Skipped) if at_target(record.reason) => {
-                self.done.push(record.time);
-            }
             _ => {}
         }
         self.watch.record(record);
@@ -114,11 +133,10 @@ impl<'p> Simulation<'p> {
             world,
             scheduler: Scheduler::new(plan),
             truth: Truth::new(world),
-            queue: Queue::default(),
+            queue: Queue::new(world.usual_update()),
             notices: Vec::new(),
             changes: Ongoing::default(),
-            outputs: Vec::new(),
-            done: Vec::new(),
+            course: Course::default(),
             path: delay::Path::default(),
             hub: Hub::new(plan),
             checked: false,
@@ -137,7 +155,7 @@ impl<'p> Simulation<'p> {
     pub fn run(&mut self, replication: u32, end: Timestamp, watch: &mut impl Watch) -> Outcome {
         self.scheduler.reset();
         self.queue.reset(self.world.start());
-        self.done.clear();
+        self.course.reset(self.world.start());
         self.truth.draw(self.world, replication, &mut self.scheduler);
         let start = self.world.start();
         self.changes.reset(self.world, self.scheduler.plan(), (replication, end), &mut self.queue);
@@ -145,7 +163,7 @@ impl<'p> Simulation<'p> {
         self.deliver(start, Happening::Start, watch);
         let (mut last, mut wakes) = (start, 0_u32);
         while !self.is_over() {
-            let next = self.truth.next_happening(&self.queue);
+            let next = self.truth.next_happening(&mut self.queue);
             let now = next.min(self.next_wake());
             if now > end {
                 break;
@@ -169,7 +187,7 @@ impl<'p> Simulation<'p> {
             }
         }
         let autonomous = self.hub.as_mut().map(|hub| Box::new(hub.outcome(start, end)));
-        let outcome = Outcome::of(&self.scheduler, &self.done, start, end);
+        let outcome = Outcome::of(&self.scheduler, &self.course, start, end);
         if self.world.setting.campaigns.is_empty() {
             return Outcome { autonomous, ..outcome };
         }
@@ -197,12 +215,11 @@ impl<'p> Simulation<'p> {
                 return self.change(now, happening, watch);
             }
         };
-        let (notices, done) = (&mut self.notices, &mut self.done);
-        let mut told = Told { watch: &mut *watch, notices, done };
-        let mut outputs = std::mem::take(&mut self.outputs);
-        outputs.extend(self.scheduler.handle(now, event, &mut told));
-        for output in outputs.drain(..) {
-            match output {
+        let (notices, course) = (&mut self.notices, &mut self.course);
+        let mut told = Told { watch: &mut *watch, notices, course };
+        let _ = self.scheduler.handle(now, event, &mut told);
+        for output in self.scheduler.outputs() {
+            match *output {
                 Output::StartUpdate { member, attempt } => {
                     if self.checked {
                         self.started.push(member);
@@ -219,7 +236,6 @@ impl<'p> Simulation<'p> {
                 }
             }
         }
-        self.outputs = outputs;
         if let Happening::UpdateEnds(member, failure) = happening {
             if failure.is_none() && self.changes.travel() {
                 self.changes.arrive(now, member, self.world.start(), watch);

@@ -115,8 +115,8 @@ impl MemberTimes {
     pub fn of(outcomes: &[Outcome]) -> Self {
         let mut times = Self::default();
         for outcome in outcomes {
-            for millis in &outcome.done {
-                times.done.add(u64::try_from(*millis).expect("nothing is done before the start"));
+            for millis in outcome.done.iter() {
+                times.done.add(u64::try_from(millis).expect("nothing is done before the start"));
             }
             times.not_done += u64::from(outcome.members) - outcome.done.len() as u64;
         }

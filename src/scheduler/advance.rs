@@ -4,11 +4,12 @@ use crate::ids::{GroupId, MemberId, StageId};
 use crate::scheduler::plan::{GroupPlan, StagePlan, ids};
 use crate::scheduler::run::{GroupStatus, Phase, Scheduler, StageStatus};
 use crate::scheduler::{FailureCode, Log, Node, NodeImageSelection, Reason, State};
+use crate::time::Timestamp;
 
 impl Scheduler<'_> {
     pub(super) fn start(&mut self, log: &mut impl Log) {
         assert!(self.run.state == State::NotStarted, "the run has been started already");
-        self.next_grid = self.now;
+        (self.next_grid, self.since) = (self.now, self.now);
         self.go(Node::Run, State::Running, None, None, log);
         if self.plan.update.node_images == NodeImageSelection::Consistent {
             self.observed.choose_consistent(self.plan);
@@ -23,7 +24,7 @@ impl Scheduler<'_> {
         failed: Option<FailureCode>,
         log: &mut impl Log,
     ) {
-        assert!(self.members[id].state == State::Running, "{id:?} ended without being updated");
+        assert!(self.members[id].state() == State::Running, "{id:?} ended without being updated");
         let place = self.plan.places[id].expect("only members of the run are updated");
         let stage = self.plan.groups[place.group].stage;
         self.run.in_flight -= 1;
@@ -39,8 +40,7 @@ impl Scheduler<'_> {
         match failed {
             None => {
                 self.observed.complete(id);
-                self.members[id].reason = None;
-                self.go(Node::Member(id), State::Completed, None, None, log);
+                self.go_member(id, State::Completed, None, None, log);
             }
             Some(code) => self.fail(id, Reason::Reported(code), log),
         }
@@ -51,8 +51,7 @@ impl Scheduler<'_> {
     pub(super) fn fail(&mut self, id: MemberId, reason: Reason, log: &mut impl Log) {
         let group = self.plan.places[id].expect("only members of the run fail").group;
         let stage = self.plan.groups[group].stage;
-        self.members[id].reason = Some(reason);
-        self.go(Node::Member(id), State::Failed, Some(reason), None, log);
+        self.go_member(id, State::Failed, Some(reason), None, log);
         self.run.failure_count += 1;
         self.stages[stage].failure_count += 1;
         self.stages[stage].failures += 1;
@@ -97,10 +96,14 @@ impl Scheduler<'_> {
 
     /// Draws all consequences: ends of groups and stages, gates and waits that begin, the next
     /// stage (R-A1, R-C10: endings take effect always, beginnings only while the run goes on).
+    #[inline]
     pub(super) fn settle(&mut self, log: &mut impl Log) {
-        if !self.unsettled {
-            return;
+        if self.unsettled {
+            self.draw_consequences(log);
         }
+    }
+
+    fn draw_consequences(&mut self, log: &mut impl Log) {
         self.unsettled = false;
         while !self.run_has_ended() && self.run.current < self.stage_count() {
             let id = StageId(self.run.current);
@@ -284,8 +287,13 @@ impl Scheduler<'_> {
         (self.try_wanted, self.judge_wanted) = (true, true);
         let candidates = &mut self.candidates[id];
         candidates.begin(self.plan, plan, &mut self.windows, self.now);
+        self.next_edge = candidates.next_edge().unwrap_or(Timestamp::MAX).min(self.next_edge);
+        if self.groups[id].open_members as usize == plan.members.len() {
+            // Nobody has been skipped and nobody tried: all of them.
+            return candidates.add_all(plan);
+        }
         for (position, member) in (0..).zip(&plan.members) {
-            if self.members[*member].state == State::NotStarted {
+            if self.members[*member].state() == State::NotStarted {
                 candidates.add(plan, position);
             }
         }

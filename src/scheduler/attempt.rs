@@ -1,11 +1,11 @@
 //! Trying members: whose turn it is, who is next, and what a trial comes to (section 4, R-B7).
 
 use crate::ids::{GroupId, MemberId, StageId};
-use crate::scheduler::pick::WindowNow;
+use crate::scheduler::pick::{Class, WindowNow};
 use crate::scheduler::plan::ids;
 use crate::scheduler::run::{Phase, Scheduler};
 use crate::scheduler::target::Trial;
-use crate::scheduler::{GroupOrder, Log, Node, Output, Reason, State};
+use crate::scheduler::{GroupOrder, Log, Output, Reason, State};
 use crate::time::Timestamp;
 
 impl Scheduler<'_> {
@@ -20,23 +20,33 @@ impl Scheduler<'_> {
         }
         let plan = &self.plan.stages[id];
         let groups = plan.groups.end - plan.groups.start;
-        for group in ids::<GroupId>(&plan.groups) {
-            self.pass_edges(group);
+        if self.next_edge <= self.now {
+            self.pass_all_edges(id);
         }
         // Passes over the groups that start nobody; stops after a whole round of them.
         let mut idle = 0;
         while idle < groups && self.stages[id].in_flight < plan.max_concurrency && !self.halted() {
             let turn = match self.plan.update.group_order {
-                GroupOrder::RoundRobin => (self.stages[id].turn + idle) % groups,
+                GroupOrder::RoundRobin => wrapped(self.stages[id].turn + idle, groups),
                 GroupOrder::StrategyOrder => idle,
                 GroupOrder::Reverse => groups - 1 - idle,
             };
             if self.take_turn(GroupId(plan.groups.start + turn), log) {
-                self.stages[id].turn = (turn + 1) % groups;
+                self.stages[id].turn = wrapped(turn + 1, groups);
                 idle = 0;
             } else {
                 idle += 1;
             }
+        }
+    }
+
+    /// Passes the edges of all windows of a stage, and finds the next.
+    fn pass_all_edges(&mut self, id: StageId) {
+        self.next_edge = Timestamp::MAX;
+        for group in ids::<GroupId>(&self.plan.stages[id].groups) {
+            self.pass_edges(group);
+            let next = self.candidates[group].next_edge().unwrap_or(Timestamp::MAX);
+            self.next_edge = next.min(self.next_edge);
         }
     }
 
@@ -46,7 +56,7 @@ impl Scheduler<'_> {
         }
         let (plan, members) = (&self.plan.groups[id], &self.members);
         let is_pending =
-            |position: u32| members[plan.members[position as usize]].state == State::Pending;
+            |position: u32| members[plan.members[position as usize]].state() == State::Pending;
         self.candidates[id].pass_edges(self.plan, plan, &mut self.windows, self.now, is_pending);
     }
 
@@ -57,9 +67,8 @@ impl Scheduler<'_> {
             return false;
         }
         while self.groups[id].in_flight < plan.max_concurrency && !self.halted() {
-            let Some(position) = self.candidates[id].first() else { return false };
-            self.candidates[id].remove(plan, position);
-            if self.try_member(id, plan.members[position as usize], log) {
+            let Some((position, class)) = self.candidates[id].take_first() else { return false };
+            if self.try_member(id, plan.members[position as usize], class, log) {
                 return true;
             }
         }
@@ -67,8 +76,21 @@ impl Scheduler<'_> {
     }
 
     /// Tries one member (R-B7, R-B8). Says whether its update started.
-    pub(super) fn try_member(&mut self, group: GroupId, id: MemberId, log: &mut impl Log) -> bool {
-        match self.trial(group, id) {
+    #[inline]
+    fn try_member(
+        &mut self,
+        group: GroupId,
+        id: MemberId,
+        class: Class,
+        log: &mut impl Log,
+    ) -> bool {
+        // A candidate's class is that of this instant: an open window need not be asked again.
+        let trial = if class.is_open() && self.busy.is_empty() {
+            (self.observed.trial(self.plan, id, self.now), None)
+        } else {
+            self.trial(group, id)
+        };
+        match trial {
             (Trial::Start, _) => {
                 self.start_update(group, id, log);
                 return true;
@@ -113,11 +135,8 @@ impl Scheduler<'_> {
         let status = &mut self.groups[group];
         self.judge_wanted |= status.in_flight == 0;
         status.in_flight += 1;
-        let member = &mut self.members[id];
-        (member.reason, member.until) = (None, None);
-        let attempt = member.attempts;
-        member.attempts += 1;
-        self.go(Node::Member(id), State::Running, None, None, log);
+        let attempt = self.members[id].count_attempt();
+        self.go_member(id, State::Running, None, None, log);
         self.out.push(Output::StartUpdate { member: id, attempt });
     }
 
@@ -129,10 +148,9 @@ impl Scheduler<'_> {
         until: Option<Timestamp>,
         log: &mut impl Log,
     ) {
-        let member = &mut self.members[id];
+        let member = self.member(id);
         let news = member.reason != Some(reason) || member.until != until;
         let pending = member.state == State::Pending;
-        (member.reason, member.until) = (Some(reason), until);
         if !pending {
             let position = self.plan.places[id].expect("only members of the run wait").position;
             self.run.pending_members += 1;
@@ -140,18 +158,23 @@ impl Scheduler<'_> {
             self.candidates[group].count_pending(&self.plan.groups[group], position, 1);
         }
         if !pending || news {
-            self.go(Node::Member(id), State::Pending, Some(reason), until, log);
+            self.go_member(id, State::Pending, Some(reason), until, log);
         }
     }
 
     /// A member is Pending no more.
     pub(super) fn leave_waiting(&mut self, group: GroupId, id: MemberId) {
-        if self.members[id].state == State::Pending {
+        if self.members[id].state() == State::Pending {
             let position = self.plan.places[id].expect("only members of the run wait").position;
             self.run.pending_members -= 1;
             self.groups[group].pending_members -= 1;
             self.candidates[group].count_pending(&self.plan.groups[group], position, -1);
-            self.members[id].until = None;
         }
     }
+}
+
+/// A number below twice `modulus`, modulo it: without a division.
+#[inline]
+const fn wrapped(number: u32, modulus: u32) -> u32 {
+    if number < modulus { number } else { number - modulus }
 }

@@ -80,17 +80,27 @@ impl Scheduler<'_> {
     }
 
     /// Finds the next timer again, if gates or waits have changed.
+    #[inline]
     pub(super) fn replan_timers(&mut self) {
-        if std::mem::take(&mut self.timers_stale) {
-            self.next_timer = self.timers().min_by_key(|(at, _)| *at);
+        if self.timers_stale {
+            self.find_next_timer();
         }
     }
 
+    fn find_next_timer(&mut self) {
+        self.timers_stale = false;
+        self.next_timer = self.timers().min_by_key(|(at, _)| *at);
+    }
+
     /// Completes the scheduled starts and the wait that are due now, in the strategy's order.
+    #[inline]
     pub(super) fn fire_timers(&mut self, log: &mut impl Log) {
-        if !self.timers_stale && self.next_timer.is_none_or(|(at, _)| at > self.now) {
-            return;
+        if self.timers_stale || self.next_timer.is_some_and(|(at, _)| at <= self.now) {
+            self.fire_due_timers(log);
         }
+    }
+
+    fn fire_due_timers(&mut self, log: &mut impl Log) {
         loop {
             let Some((_, wake)) = self.timers().find(|(at, _)| *at <= self.now) else { return };
             match wake {

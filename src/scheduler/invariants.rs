@@ -59,7 +59,7 @@ impl Scheduler<'_> {
     fn check_group(&self, id: GroupId) {
         let (plan, group) = (&self.plan.groups[id], &self.groups[id]);
         let count = |wanted: State| {
-            plan.members.iter().filter(|id| self.members[**id].state == wanted).count()
+            plan.members.iter().filter(|id| self.members[**id].state() == wanted).count()
         };
         assert_eq!(group.in_flight as usize, count(State::Running), "{}: in flight", plan.name);
         assert_eq!(group.pending_members as usize, count(State::Pending), "{}", plan.name);
@@ -70,7 +70,7 @@ impl Scheduler<'_> {
         for (position, member) in (0..).zip(&plan.members) {
             let ready =
                 group.phase == Phase::Members && self.candidates[id].contains(plan, position);
-            let state = self.members[*member].state;
+            let state = self.members[*member].state();
             let may_be_tried = matches!(state, State::NotStarted | State::Pending);
             assert!(!ready || may_be_tried, "{member:?} is {state} and a candidate");
             let untried = state == State::NotStarted && group.phase == Phase::Members;
@@ -104,7 +104,10 @@ impl Scheduler<'_> {
                 Node::Group(id) => {
                     (self.groups[id].state, self.groups[id].times, self.groups[id].reopened)
                 }
-                Node::Member(id) => (self.members[id].state, self.members[id].times, false),
+                Node::Member(id) => {
+                    let member = self.member(id);
+                    (member.state, member.times, false)
+                }
                 Node::Gate(id) => (self.gates[id].state, self.gates[id].times, false),
                 Node::Wait(id) => (self.waits[id].state, self.waits[id].times, false),
             };

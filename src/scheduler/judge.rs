@@ -7,8 +7,15 @@ use crate::scheduler::{Log, Node, State};
 
 impl Scheduler<'_> {
     /// Judges Running and Pending once an instant is over (R-A3): groups, then stage, then run.
+    #[inline]
     pub(super) fn judge(&mut self, log: &mut impl Log) {
-        if !std::mem::take(&mut self.judge_wanted) || self.halted() || self.run_has_ended() {
+        if std::mem::take(&mut self.judge_wanted) {
+            self.judge_all(log);
+        }
+    }
+
+    fn judge_all(&mut self, log: &mut impl Log) {
+        if self.halted() || self.run_has_ended() {
             return;
         }
         let id = StageId(self.run.current);

@@ -28,6 +28,16 @@ pub(super) enum Class {
     Closed,
 }
 
+impl Class {
+    const ALL: [Self; 4] = [Self::Open, Self::Soon, Self::NoWindow, Self::Closed];
+
+    /// Whether the window lets an update start.
+    #[inline]
+    pub(super) const fn is_open(self) -> bool {
+        matches!(self, Self::Open | Self::NoWindow)
+    }
+}
+
 /// What a window says at an instant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum WindowNow {
@@ -171,6 +181,14 @@ impl Candidates {
         self.ready[class as usize].insert(position);
     }
 
+    /// Makes all members candidates: what [`Self::add`] does for each.
+    pub(super) fn add_all(&mut self, group: &GroupPlan) {
+        if let ([cohort], [state]) = (&group.cohorts[..], &self.cohorts[..]) {
+            return self.ready[state.class as usize].fill(cohort.positions.len());
+        }
+        (0..).zip(&group.members).for_each(|(position, _)| self.add(group, position));
+    }
+
     /// Makes a Pending member a candidate for this instant only.
     pub(super) fn add_due(&mut self, group: &GroupPlan, position: u32) {
         self.add(group, position);
@@ -188,10 +206,15 @@ impl Candidates {
         self.ready[class as usize].contains(position)
     }
 
-    /// The next candidate in O2's order.
+    /// Takes the next candidate in O2's order, and says of which class it is.
     #[inline]
-    pub(super) fn first(&self) -> Option<u32> {
-        self.ready.iter().find(|bits| !bits.is_empty()).and_then(Bits::first)
+    pub(super) fn take_first(&mut self) -> Option<(u32, Class)> {
+        for (bits, class) in self.ready.iter_mut().zip(Class::ALL) {
+            if let Some(position) = bits.take_first() {
+                return Some((position, class));
+            }
+        }
+        None
     }
 
     /// Ends the instant: members that were candidates for it alone are candidates no more. Those

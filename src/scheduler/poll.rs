@@ -25,11 +25,15 @@ impl Scheduler<'_> {
     }
 
     /// At a poll, a restart or a skip: notices Pending members and finds stale messages.
+    #[inline]
     pub(super) fn poll_if_due(&mut self) {
-        if (self.run.pending_members == 0 && !self.look_now)
-            || self.halted()
-            || self.run_has_ended()
-        {
+        if self.run.pending_members > 0 || self.look_now {
+            self.poll();
+        }
+    }
+
+    fn poll(&mut self) {
+        if self.halted() || self.run_has_ended() {
             return;
         }
         let grid = self.now >= self.next_grid && {
@@ -69,7 +73,7 @@ impl Scheduler<'_> {
         while let Some(cohort) = self.candidates[id].take_look() {
             for position in &plan.cohorts[cohort].positions {
                 let member = plan.members[*position as usize];
-                let MemberStatus { state, reason, until, .. } = self.members[member];
+                let MemberStatus { state, reason, until, .. } = self.member(member);
                 if state != State::Pending || self.candidates[id].contains(plan, *position) {
                     continue;
                 }
@@ -114,9 +118,16 @@ impl Scheduler<'_> {
 
     /// When the next poll can find anything: the grid after the next window edge or look. With
     /// `pollInterval: 0` only openings make instants of their own (R-B5).
+    #[inline]
     pub(super) fn replan_poll(&mut self) {
         self.next_poll = None;
-        if self.run.pending_members == 0 || self.halted() || self.run_has_ended() {
+        if self.run.pending_members > 0 {
+            self.plan_poll();
+        }
+    }
+
+    fn plan_poll(&mut self) {
+        if self.halted() || self.run_has_ended() {
             return;
         }
         let stage = StageId(self.run.current);
@@ -143,8 +154,15 @@ impl Scheduler<'_> {
     }
 
     /// Ends the instant for candidates of this instant only.
+    #[inline]
     pub(super) fn end_instant(&mut self) {
-        if !std::mem::take(&mut self.has_due) || self.run.current >= self.stage_count() {
+        if std::mem::take(&mut self.has_due) {
+            self.end_due();
+        }
+    }
+
+    fn end_due(&mut self) {
+        if self.run.current >= self.stage_count() {
             return;
         }
         for id in ids::<GroupId>(&self.plan.stages[StageId(self.run.current)].groups) {

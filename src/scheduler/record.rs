@@ -92,6 +92,68 @@ impl Reason {
     }
 }
 
+impl Reason {
+    /// The reasons without a code of the driver's, in the order of their own codes.
+    const OWN: [Self; 19] = [
+        Self::MaintenanceWindowClosed,
+        Self::NodeImageVersionNotAvailable,
+        Self::KubernetesVersionNotAvailable,
+        Self::MemberBusy,
+        Self::User,
+        Self::AlreadyAtTarget,
+        Self::TargetVersionOlder,
+        Self::NodeImageVersionNotFound,
+        Self::MemberStopped,
+        Self::NodeAutoProvisioningUnsupported,
+        Self::KubernetesMinorVersionSkipped,
+        Self::LongTermSupportRequired,
+        Self::NodeImageVersionExpired,
+        Self::AllMembersSkipped,
+        Self::NoMembers,
+        Self::AllGroupsSkipped,
+        Self::MaxAllowedFailuresExceeded,
+        Self::GroupFailed,
+        Self::StageFailed,
+    ];
+    /// The codes of reported failures begin here.
+    const REPORTED: u32 = 1 << 16;
+
+    /// The reason as a number above 0, below 2^17.
+    pub(super) const fn code(self) -> u32 {
+        match self {
+            Self::MaintenanceWindowClosed => 1,
+            Self::NodeImageVersionNotAvailable => 2,
+            Self::KubernetesVersionNotAvailable => 3,
+            Self::MemberBusy => 4,
+            Self::User => 5,
+            Self::AlreadyAtTarget => 6,
+            Self::TargetVersionOlder => 7,
+            Self::NodeImageVersionNotFound => 8,
+            Self::MemberStopped => 9,
+            Self::NodeAutoProvisioningUnsupported => 10,
+            Self::KubernetesMinorVersionSkipped => 11,
+            Self::LongTermSupportRequired => 12,
+            Self::NodeImageVersionExpired => 13,
+            Self::AllMembersSkipped => 14,
+            Self::NoMembers => 15,
+            Self::AllGroupsSkipped => 16,
+            Self::MaxAllowedFailuresExceeded => 17,
+            Self::GroupFailed => 18,
+            Self::StageFailed => 19,
+            Self::Reported(code) => Self::REPORTED + code.0 as u32,
+        }
+    }
+
+    /// The reason of this number; none of 0.
+    pub(super) fn of_code(code: u32) -> Option<Self> {
+        if let Some(reported) = code.checked_sub(Self::REPORTED) {
+            let reported = u16::try_from(reported).expect("codes of failures are 16 bits");
+            return Some(Self::Reported(FailureCode(reported)));
+        }
+        Some(Self::OWN[code.checked_sub(1)? as usize])
+    }
+}
+
 /// One change of state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Record {
@@ -151,5 +213,22 @@ impl Log for NoLog {
 impl Log for Vec<Record> {
     fn record(&mut self, record: Record) {
         self.push(record);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reasons_and_their_numbers_agree() {
+        for (number, reason) in (1..).zip(Reason::OWN) {
+            assert_eq!((reason.code(), Reason::of_code(number)), (number, Some(reason)));
+        }
+        for code in [0, 1, u16::MAX] {
+            let reason = Reason::Reported(FailureCode(code));
+            assert_eq!(Reason::of_code(reason.code()), Some(reason));
+        }
+        assert_eq!(Reason::of_code(0), None);
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::ids::{GroupId, StageId};
 use crate::scheduler::plan::ids;
-use crate::scheduler::run::{NO_TIMES, Phase, Scheduler};
+use crate::scheduler::run::{Phase, Scheduler};
 use crate::scheduler::{Action, Log, Node, Output, Refusal, Restart, State};
 
 impl Scheduler<'_> {
@@ -64,9 +64,8 @@ impl Scheduler<'_> {
         self.look_now(id);
         for (position, member) in (0..).zip(&plan.members) {
             let status = &mut self.members[*member];
-            if retry && status.state == State::Failed {
-                status.state = State::NotStarted;
-                (status.times, status.reason) = (NO_TIMES, None);
+            if retry && status.state() == State::Failed {
+                status.reopen();
                 self.groups[id].open_members += 1;
                 self.candidates[id].add(plan, position);
             }

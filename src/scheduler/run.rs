@@ -4,6 +4,7 @@ use crate::bits::Bits;
 use crate::fleet::{ImageVersion, KubernetesVersion, NodeImage};
 use crate::ids::{Column, GateId, GroupId, MemberId, StageId};
 use crate::scheduler::auto_upgrade::{SupportCalendar, Target};
+use crate::scheduler::member::MemberRow;
 use crate::scheduler::pick::{Candidates, WindowClock};
 use crate::scheduler::plan::Plan;
 use crate::scheduler::target::Observed;
@@ -189,13 +190,6 @@ const GROUP_AT_FIRST: GroupStatus = GroupStatus {
     pending_members: 0,
     skipped_members: 0,
 };
-const MEMBER_AT_FIRST: MemberStatus = MemberStatus {
-    state: State::NotStarted,
-    attempts: 0,
-    times: NO_TIMES,
-    reason: None,
-    until: None,
-};
 const GATE_AT_FIRST: GateStatus =
     GateStatus { state: State::NotStarted, times: NO_TIMES, absolute_start: None };
 const WAIT_AT_FIRST: WaitStatus =
@@ -207,14 +201,18 @@ const WAIT_AT_FIRST: WaitStatus =
 pub struct Scheduler<'p> {
     pub(super) plan: &'p Plan<'p>,
     pub(super) now: Timestamp,
+    /// When the run started, from which members count their time.
+    pub(super) since: Timestamp,
     pub(super) run: RunStatus,
     pub(super) stages: Column<StageId, StageStatus>,
     pub(super) groups: Column<GroupId, GroupStatus>,
-    pub(super) members: Column<MemberId, MemberStatus>,
+    pub(super) members: Column<MemberId, MemberRow>,
     pub(super) gates: Column<GateId, GateStatus>,
     pub(super) waits: Column<StageId, WaitStatus>,
     pub(super) candidates: Column<GroupId, Candidates>,
     pub(super) windows: WindowClock,
+    /// When a window of the current stage's candidates passes an edge next, or before.
+    pub(super) next_edge: Timestamp,
     pub(super) observed: Observed,
     /// Members that something else is at work on (R-B7).
     pub(super) busy: Bits,
@@ -247,6 +245,7 @@ impl<'p> Scheduler<'p> {
         let mut scheduler = Self {
             plan,
             now: Timestamp::MIN,
+            since: Timestamp::default(),
             run: RUN_AT_FIRST,
             stages: Column::new(),
             groups: Column::new(),
@@ -255,6 +254,7 @@ impl<'p> Scheduler<'p> {
             waits: Column::new(),
             candidates: plan.groups.iter().map(|_| Candidates::default()).collect(),
             windows: WindowClock::default(),
+            next_edge: Timestamp::MAX,
             observed: Observed::default(),
             busy: Bits::default(),
             unsettled: false,
@@ -287,10 +287,11 @@ impl<'p> Scheduler<'p> {
             self.groups[id].open_members = u32::try_from(members).expect("members fit u32");
             self.candidates[id].reset(&plan.groups[id]);
         }
-        self.members.refill(plan.fleet.members.len(), MEMBER_AT_FIRST);
+        self.members.refill(plan.fleet.members.len(), MemberRow::default());
         self.gates.refill(plan.gates.len(), GATE_AT_FIRST);
         self.waits.refill(plan.stages.len(), WAIT_AT_FIRST);
         self.windows.reset(plan);
+        self.next_edge = Timestamp::MAX;
         self.observed.reset(plan);
         self.busy.reset(plan.fleet.members.len());
         (self.unsettled, self.try_wanted, self.judge_wanted) = (false, false, false);
@@ -343,7 +344,7 @@ impl<'p> Scheduler<'p> {
     /// Learns from another run over the same fleet what a member runs; must not come while this
     /// run updates the member. [`Event::Busy`] follows when that changes what the run can do.
     pub fn observe_member(&mut self, member: MemberId, other: &Scheduler<'_>) {
-        assert!(self.members[member].state != State::Running, "one work at a time");
+        assert!(self.members[member].state() != State::Running, "one work at a time");
         self.observed.observe_member(member, &other.observed);
     }
 
@@ -357,24 +358,31 @@ impl<'p> Scheduler<'p> {
         self.observed.upgrade()
     }
 
-    /// Takes one event at `now` and returns what the driver must do.
-    ///
-    /// The iterator borrows the scheduler: the next call cannot compile until it is gone.
+    /// Takes one event at `now` and returns what the driver must do, which [`Self::outputs`]
+    /// repeats until the next event.
+    #[inline]
     #[must_use = "dropping the outputs loses them"]
-    pub fn handle(
-        &mut self,
-        now: Timestamp,
-        event: Event<'_>,
-        log: &mut impl Log,
-    ) -> std::vec::Drain<'_, Output> {
+    pub fn handle(&mut self, now: Timestamp, event: Event<'_>, log: &mut impl Log) -> &[Output] {
+        self.out.clear();
         assert!(now >= self.now, "time ran backwards: {now} after {}", self.now);
         let finished = !(self.unsettled || self.try_wanted);
         assert!(now == self.now || finished, "an instant was left unfinished at {}", self.now);
         self.now = now;
         match event {
-            Event::Started => self.start(log),
             Event::UpdateCompleted(member) => self.end_update(member, None, log),
             Event::UpdateFailed(member, code) => self.end_update(member, Some(code), log),
+            Event::Woke => self.woke(log),
+            event => self.take_news(event, log),
+        }
+        self.replan_timers();
+        &self.out
+    }
+
+    /// Takes an event that comes but now and then.
+    fn take_news(&mut self, event: Event<'_>, log: &mut impl Log) {
+        let now = self.now;
+        match event {
+            Event::Started => self.start(log),
             Event::Arrived(what, region) => {
                 if self.observed.observe_release(what, region, now) {
                     self.look_at_all();
@@ -387,7 +395,7 @@ impl<'p> Scheduler<'p> {
                 self.try_wanted |= self.polls_always();
             }
             Event::Busy(member, true) => {
-                assert!(self.members[member].state != State::Running, "one work at a time");
+                assert!(self.members[member].state() != State::Running, "one work at a time");
                 self.busy.insert(member.0);
             }
             Event::Busy(member, false) => {
@@ -402,13 +410,19 @@ impl<'p> Scheduler<'p> {
                 self.settle(log);
                 self.try_wanted |= self.polls_always();
             }
-            Event::Woke => self.woke(log),
+            Event::UpdateCompleted(_) | Event::UpdateFailed(..) | Event::Woke => {
+                unreachable!("{event:?} is none of these")
+            }
         }
-        self.replan_timers();
-        self.out.drain(..)
+    }
+
+    /// What the driver must do after the last event.
+    pub fn outputs(&self) -> &[Output] {
+        &self.out
     }
 
     /// When to call [`Scheduler::handle`] with [`Event::Woke`], and why.
+    #[inline]
     pub fn next_wake(&self) -> Option<(Timestamp, Wake)> {
         if self.unsettled || self.try_wanted || self.judge_wanted {
             return Some((self.now, Wake::Now));
@@ -424,7 +438,6 @@ impl<'p> Scheduler<'p> {
     fn woke(&mut self, log: &mut impl Log) {
         self.fire_timers(log);
         self.settle(log);
-        let before = self.out.len();
         self.poll_if_due();
         while self.try_wanted {
             self.try_wanted = false;
@@ -432,12 +445,12 @@ impl<'p> Scheduler<'p> {
             self.settle(log);
         }
         // An update without length may end at this very instant: then it is not over yet (R-A6).
-        if self.out.len() > before {
-            let judge = std::mem::take(&mut self.judge_wanted);
-            self.judge_wanted = self.has_due || (judge && self.judges_differently());
-        } else {
+        if self.out.is_empty() {
             self.end_instant();
             self.judge(log);
+        } else {
+            let judge = std::mem::take(&mut self.judge_wanted);
+            self.judge_wanted = self.has_due || (judge && self.judges_differently());
         }
         self.replan_poll();
     }
@@ -458,8 +471,14 @@ impl<'p> Scheduler<'p> {
     }
 
     /// What a member has come to.
-    pub fn member(&self, id: MemberId) -> &MemberStatus {
-        &self.members[id]
+    pub fn member(&self, id: MemberId) -> MemberStatus {
+        self.members[id].status(self.since)
+    }
+
+    /// A member's state alone: cheaper than all that [`Self::member`] says.
+    #[inline]
+    pub fn member_state(&self, id: MemberId) -> State {
+        self.members[id].state()
     }
 
     /// What a gate has come to.
@@ -510,7 +529,30 @@ impl<'p> Scheduler<'p> {
         self.approvals
     }
 
-    /// Changes a node's state, its times and the record; every change goes through here.
+    /// Changes a member's state, its times and the record.
+    #[inline]
+    pub(super) fn go_member(
+        &mut self,
+        id: MemberId,
+        to: State,
+        reason: Option<Reason>,
+        until: Option<Timestamp>,
+        log: &mut impl Log,
+    ) {
+        let time = self.now;
+        let row = &mut self.members[id];
+        let from = row.state();
+        let news_of_pending = from == State::Pending && to == State::Pending;
+        assert!(
+            NodeKind::Member.may_go(from, to) || news_of_pending,
+            "{id:?}: no move from {from} to {to}"
+        );
+        row.go((to, reason), until, time, self.since);
+        log.record(Record { time, node: Node::Member(id), from, to, reason, until });
+    }
+
+    /// Changes a node's state, its times and the record; every change but the members' goes
+    /// through here.
     pub(super) fn go(
         &mut self,
         node: Node,
@@ -520,7 +562,7 @@ impl<'p> Scheduler<'p> {
         log: &mut impl Log,
     ) {
         let now = self.now;
-        let mut again = node.kind() == NodeKind::Member;
+        let mut again = false;
         let (state, times) = match node {
             Node::Run => (&mut self.run.state, &mut self.run.times),
             Node::Stage(id) => {
@@ -533,10 +575,7 @@ impl<'p> Scheduler<'p> {
                 again = std::mem::take(&mut node.reopened);
                 (&mut node.state, &mut node.times)
             }
-            Node::Member(id) => {
-                let node = &mut self.members[id];
-                (&mut node.state, &mut node.times)
-            }
+            Node::Member(id) => return self.go_member(id, to, reason, until, log),
             Node::Gate(id) => {
                 self.timers_stale = true;
                 let node = &mut self.gates[id];

@@ -47,7 +47,7 @@ impl Scheduler<'_> {
     /// A member in flight or ended stays as it is (R-E2, R-E3).
     fn user_skips_member(&mut self, id: MemberId, log: &mut impl Log) {
         let group = self.plan.places[id].expect("only members of the run are skipped").group;
-        if !matches!(self.members[id].state, State::NotStarted | State::Pending) {
+        if !matches!(self.members[id].state(), State::NotStarted | State::Pending) {
             return;
         }
         self.withdraw(group, id);
@@ -64,7 +64,7 @@ impl Scheduler<'_> {
         self.groups[id].skipped = true;
         for index in 0..self.plan.groups[id].members.len() {
             let member = self.plan.groups[id].members[index];
-            if matches!(self.members[member].state, State::NotStarted | State::Pending) {
+            if matches!(self.members[member].state(), State::NotStarted | State::Pending) {
                 self.withdraw(id, member);
                 self.skip_member(id, member, Reason::User, log);
             }
@@ -108,10 +108,9 @@ impl Scheduler<'_> {
         reason: Reason,
         log: &mut impl Log,
     ) {
-        self.members[id].reason = Some(reason);
         self.groups[group].open_members -= 1;
         self.groups[group].skipped_members += 1;
-        self.go(Node::Member(id), State::Skipped, Some(reason), None, log);
+        self.go_member(id, State::Skipped, Some(reason), None, log);
     }
 
     /// A group ends as Skipped, with what is left of its gates (G7, R-C18).

@@ -165,7 +165,7 @@ impl Scheduler<'_> {
     }
 
     fn member_status(&self, id: MemberId, codes: &[String]) -> Value {
-        let (facts, member) = (&self.plan.fleet.members[id], &self.members[id]);
+        let (facts, member) = (&self.plan.fleet.members[id], self.member(id));
         let message = member.reason.map(|reason| self.explain(id, reason));
         let failed = matches!(member.state, State::Failed | State::Pending);
         let because = member
@@ -183,7 +183,7 @@ impl Scheduler<'_> {
 
     /// Why a member is where it is, in a sentence for people.
     fn explain(&self, id: MemberId, reason: Reason) -> String {
-        let (facts, member) = (&self.plan.fleet.members[id], &self.members[id]);
+        let (facts, member) = (&self.plan.fleet.members[id], self.member(id));
         let region = &self.plan.fleet.regions[facts.region];
         let target = self.upgrade().kubernetes_version();
         let target = target.map_or_else(String::new, |version| version.to_string());

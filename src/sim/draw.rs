@@ -115,6 +115,9 @@ impl Luck {
     }
 }
 
+/// Numbers that the generator makes at once.
+pub(super) const BLOCK: usize = 32;
+
 /// The uniform numbers of neighbouring places, in the order of their index. An endless iterator.
 #[derive(Debug, Clone)]
 pub struct Sequence(ChaCha8Rng);
@@ -126,11 +129,16 @@ impl Sequence {
         self.0.next_u64()
     }
 
-    /// Fills a slice with the next numbers.
+    /// Fills a slice with the next numbers: cheaper than one by one.
     #[inline]
     pub fn fill(&mut self, places: &mut [u64]) {
-        for place in places {
-            *place = self.0.next_u64();
+        for places in places.chunks_mut(BLOCK) {
+            let mut bytes = [0; 8 * BLOCK];
+            let bytes = &mut bytes[..8 * places.len()];
+            self.0.fill_bytes(bytes);
+            for (place, bytes) in places.iter_mut().zip(bytes.as_chunks().0) {
+                *place = u64::from_le_bytes(*bytes);
+            }
         }
     }
 
@@ -160,6 +168,43 @@ pub fn unit(u: u64) -> f64 {
 #[inline]
 pub fn happens(u: u64, probability: f64) -> bool {
     unit(u) < probability
+}
+
+/// A probability, compiled: [`happens`] for many numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Chance {
+    /// It happens to the numbers whose upper 52 bits are below this.
+    below: u64,
+}
+
+impl Chance {
+    /// Compiles a probability.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_precision_loss,
+        clippy::cast_sign_loss,
+        reason = "whole numbers up to 2^52 are exact, and what lies outside stops at its ends"
+    )]
+    pub fn new(probability: f64) -> Self {
+        // (n + 1/2) / 2^52 < p: both sides times 2^52 are exact, so the first n that fails is
+        // p 2^52 - 1/2, rounded up; that difference alone may round, and is mended below.
+        let fails = |n: u64| !happens(n << 12, probability);
+        let mut below = (probability * (1_u64 << 52) as f64 - 0.5).ceil() as u64;
+        below = below.min(1 << 52);
+        while below > 0 && fails(below - 1) {
+            below -= 1;
+        }
+        while below < 1 << 52 && !fails(below) {
+            below += 1;
+        }
+        Self { below }
+    }
+
+    /// Whether it happens, as [`happens`] says.
+    #[inline]
+    pub const fn happens(self, u: u64) -> bool {
+        u >> 12 < self.below
+    }
 }
 
 #[cfg(test)]
@@ -236,6 +281,23 @@ mod tests {
         all.sort_unstable();
         all.dedup();
         assert_eq!(all.len(), drawn);
+    }
+
+    #[test]
+    fn a_compiled_chance_happens_to_the_same_numbers() {
+        let tiny = f64::MIN_POSITIVE;
+        let half = 0.5_f64;
+        let luck: Vec<u64> = Luck::new(3).sequence(0, Purpose::Failure, 0).take(3_000).collect();
+        let drawn = luck.iter().map(|u| unit(*u));
+        let special = [0.0, tiny, 1e-16, half.next_down(), half, half.next_up(), 0.002, 0.98];
+        for p in special.into_iter().chain([1.0_f64.next_down(), 1.0, 2.0, -1.0]).chain(drawn) {
+            let chance = Chance::new(p);
+            let edge = chance.below.saturating_sub(2)..=(chance.below + 2).min((1 << 52) - 1);
+            let edges = edge.flat_map(|n| [n << 12, n << 12 | 0xfff]);
+            for u in edges.chain([0, u64::MAX]).chain(luck[..20].iter().copied()) {
+                assert_eq!(chance.happens(u), happens(u, p), "{u:#x} at {p}");
+            }
+        }
     }
 
     #[test]

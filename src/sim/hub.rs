@@ -24,7 +24,7 @@ use crate::sim::queue::{Happening, RunNo};
 use crate::sim::releases::News;
 use crate::sim::releases::train::families_of;
 use crate::sim::world::Asked;
-use crate::sim::{Notice, Simulation, Told, Watch};
+use crate::sim::{Notice, Simulation, Told, Trace, Watch};
 use crate::time::Timestamp;
 
 /// The runs of a replication beside `update`, and what all of them share.
@@ -54,6 +54,8 @@ pub(super) struct Hub<'p> {
     cohorts: Cohorts,
     behind: Watched,
     checks: checks::Checks,
+    /// What the run in hand asks for at one step.
+    outputs: Vec<Output>,
 }
 
 /// One run of a profile.
@@ -74,6 +76,7 @@ pub(super) struct Run<'p> {
 struct Beside<'a, W> {
     watch: &'a mut W,
     notices: &'a mut Vec<Notice>,
+    trace: &'a mut Trace,
     run: RunNo,
 }
 
@@ -84,6 +87,7 @@ impl<W: Watch> Log for Beside<'_, W> {
             (Node::Run, State::Failed) => self.notices.push(Notice::RunFailed),
             _ => {}
         }
+        self.trace.add(self.run.0, &record);
         self.watch.record_beside(self.run.0, record);
     }
 }
@@ -121,6 +125,7 @@ impl<'p> Hub<'p> {
             cohorts: Cohorts::of(plan.fleet),
             behind: Watched::default(),
             checks: checks::Checks::default(),
+            outputs: Vec::new(),
         }))
     }
 
@@ -257,16 +262,16 @@ impl<'p> Hub<'p> {
         event: Event<'_>,
         watch: &mut impl Watch,
     ) {
-        let mut outputs = std::mem::take(&mut sim.outputs);
+        let mut outputs = std::mem::take(&mut self.outputs);
         match no.beside() {
             None => {
-                let (notices, done) = (&mut sim.notices, &mut sim.done);
-                let mut told = Told { watch: &mut *watch, notices, done };
+                let (notices, course) = (&mut sim.notices, &mut sim.course);
+                let mut told = Told { watch: &mut *watch, notices, course };
                 outputs.extend(sim.scheduler.handle(now, event, &mut told));
             }
             Some(position) => {
-                let notices = &mut sim.notices;
-                let mut told = Beside { watch: &mut *watch, notices, run: no };
+                let (notices, trace) = (&mut sim.notices, &mut sim.course.trace);
+                let mut told = Beside { watch: &mut *watch, notices, trace, run: no };
                 outputs.extend(self.runs[position].scheduler.handle(now, event, &mut told));
             }
         }
@@ -284,7 +289,7 @@ impl<'p> Hub<'p> {
                 }
             }
         }
-        sim.outputs = outputs;
+        self.outputs = outputs;
         self.react(sim, no, now);
         if self.scheduler(no).is_some_and(has_ended) {
             self.going.retain(|other| *other != no);

@@ -3,7 +3,7 @@
 use crate::scheduler::auto_upgrade::Target;
 use crate::scheduler::{RunStatus, Scheduler, State};
 use crate::sim::behind::Behind;
-use crate::sim::{Changes, Delays};
+use crate::sim::{Ascending, Changes, Course, Delays, Trace};
 use crate::time::{Span, Timestamp};
 
 /// How a replication ended.
@@ -63,7 +63,9 @@ pub struct Outcome {
     pub restarts: u32,
     /// When each member was done, ascending, in milliseconds from the start: Completed, or Skipped
     /// because it was at or past the target.
-    pub done: Vec<i64>,
+    pub done: Ascending,
+    /// A digest of everything that happened.
+    pub trace: Trace,
     /// Where the makespan went; all zero unless [`crate::sim::Simulation::delays`] filled it in.
     pub delays: Delays,
     /// What the configuration changes came to; all zero without them.
@@ -124,19 +126,18 @@ pub struct Counts {
 
 impl Counts {
     fn of(scheduler: &Scheduler<'_>) -> Self {
-        let mut counts = Self::default();
+        let mut by_state = [0; State::ALL.len()];
         for id in scheduler.plan().groups.iter().flat_map(|group| &group.members) {
-            *match scheduler.member(*id).state {
-                State::Completed => &mut counts.updated,
-                State::Skipped => &mut counts.skipped,
-                State::Failed => &mut counts.failed,
-                State::NotStarted => &mut counts.not_started,
-                State::Pending | State::Running | State::Stopping | State::Stopped => {
-                    &mut counts.pending
-                }
-            } += 1;
+            by_state[scheduler.member_state(*id) as usize] += 1;
         }
-        counts
+        let of = |state: State| by_state[state as usize];
+        Self {
+            updated: of(State::Completed),
+            failed: of(State::Failed),
+            skipped: of(State::Skipped),
+            pending: of(State::Pending) + of(State::Running),
+            not_started: of(State::NotStarted),
+        }
     }
 }
 
@@ -170,10 +171,10 @@ impl ProfileRun {
 }
 
 impl Outcome {
-    /// What a replication came to; `done` is when members were done, in the order of time.
+    /// What a replication came to.
     pub(super) fn of(
         scheduler: &Scheduler<'_>,
-        done: &[Timestamp],
+        course: &Course,
         start: Timestamp,
         horizon: Timestamp,
     ) -> Self {
@@ -199,7 +200,8 @@ impl Outcome {
             not_started: counts.not_started,
             approvals: scheduler.approvals(),
             restarts: scheduler.restarts(),
-            done: done.iter().map(|at| (*at - start).as_millis()).collect(),
+            done: course.done.clone(),
+            trace: course.trace,
             delays: Delays::default(),
             changes: Changes::default(),
             campaigns: Vec::new(),
@@ -213,7 +215,7 @@ impl Outcome {
         let needed = (u64::from(self.members) * u64::from(percent)).div_ceil(100);
         match usize::try_from(needed).expect("members fit usize") {
             0 => Some(Span::ZERO),
-            needed => self.done.get(needed - 1).copied().map(Span::from_millis),
+            needed => self.done.get(needed - 1).map(Span::from_millis),
         }
     }
 }

@@ -1,12 +1,12 @@
 //! What is to come: the earliest first, and among equals endings before people, then the first
 //! scheduled (R-A1, R-A2).
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+mod wheel;
 
 use crate::ids::{GateId, MemberId, RegionId};
 use crate::scheduler::{FailureCode, Released};
 use crate::time::{Span, Timestamp};
+use wheel::Wheel;
 
 /// Which update run of a replication: 0 is the scenario's `update`, the others are those of
 /// auto-upgrade profiles, in the order in which they are made.
@@ -187,9 +187,9 @@ impl Part<u16> for Option<FailureCode> {
 /// | 8 | the kind |
 /// | 32 | the entity: a member, a gate |
 /// | 16 | the detail: 0 or 1 + a failure's code, a campaign |
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub(super) struct Queue {
-    heap: BinaryHeap<Reverse<u128>>,
+    wheel: Wheel,
     start: Timestamp,
     pushed: u32,
 }
@@ -198,10 +198,19 @@ pub(super) struct Queue {
 /// for no horizon reaches so far.
 const NEVER: u64 = (1 << 42) - 1;
 
+/// Where an entry's instant begins.
+const INSTANT: u32 = 86;
+
 impl Queue {
+    /// An empty queue. It is fastest when most entries are pushed less than `usual` ahead.
+    pub(super) fn new(usual: Span) -> Self {
+        let turn = u64::try_from(usual.as_millis()).unwrap_or(0);
+        Self { wheel: Wheel::new(INSTANT, turn), start: Timestamp::default(), pushed: 0 }
+    }
+
     /// Empties the queue for a replication that begins at `start`.
     pub(super) fn reset(&mut self, start: Timestamp) {
-        self.heap.clear();
+        self.wheel.clear();
         self.start = start;
         self.pushed = 0;
     }
@@ -210,31 +219,31 @@ impl Queue {
         let millis = u64::try_from((at - self.start).as_millis()).expect("nothing lies behind us");
         let (kind, entity, detail) = happening.parts();
         assert!(self.pushed < 1 << 28, "a replication has fewer than 2^28 happenings");
-        let when = u128::from(millis.min(NEVER)) << 86 | (kind.class() as u128) << 84;
+        let when = u128::from(millis.min(NEVER)) << INSTANT | (kind.class() as u128) << 84;
         let what = u64::from(kind as u8) << 48 | u64::from(entity) << 16 | u64::from(detail);
         let entry = when | u128::from(self.pushed) << 56 | u128::from(what);
         self.pushed += 1;
-        self.heap.push(Reverse(entry));
+        self.wheel.push(entry);
     }
 
     /// The next instant, and whether what happens then is an ending or other news.
     #[inline]
-    pub(super) fn peek(&self) -> Option<(Timestamp, bool)> {
-        let Reverse(entry) = self.heap.peek()?;
-        let millis = i64::try_from(entry >> 86).expect("42 bits fit");
+    pub(super) fn peek(&mut self) -> Option<(Timestamp, bool)> {
+        let entry = self.wheel.peek()?;
+        let millis = ((entry >> 64) as u64 >> (INSTANT - 64)).cast_signed();
         let news = (entry >> 84) & 0b11 <= Class::News as u128;
         Some((self.start + Span::from_millis(millis), news))
     }
 
     #[expect(clippy::cast_possible_truncation, reason = "each part is cut to its bits")]
     pub(super) fn pop(&mut self) -> Option<Happening> {
-        let Reverse(entry) = self.heap.pop()?;
+        let entry = self.wheel.pop()?;
         let kind = Kind::ALL[usize::from((entry >> 48) as u8)];
         Some(Happening::of_parts(kind, (entry >> 16) as u32, entry as u16))
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.heap.is_empty()
+        self.wheel.is_empty()
     }
 }
 
@@ -244,7 +253,7 @@ mod tests {
 
     #[test]
     fn r_a1_endings_come_before_people_and_the_first_started_first() {
-        let (mut queue, noon) = (Queue::default(), Timestamp::from_millis(43_200_000));
+        let (mut queue, noon) = (Queue::new(Span::HOUR), Timestamp::from_millis(43_200_000));
         queue.reset(Timestamp::from_millis(0));
         queue.push(noon, Happening::Restart(RunNo(2)));
         queue.push(noon, Happening::UpdateEnds(MemberId(7), None));
@@ -271,7 +280,7 @@ mod tests {
 
     #[test]
     fn what_goes_in_comes_out() {
-        let mut queue = Queue::default();
+        let mut queue = Queue::new(Span::HOUR);
         for (number, kind) in (0..).zip(Kind::ALL) {
             assert_eq!(kind as usize, number, "kinds are numbered in their order");
         }
@@ -289,7 +298,7 @@ mod tests {
 
     #[test]
     fn r_a1_at_one_instant_the_classes_come_in_order_and_the_first_scheduled_first() {
-        let (mut queue, noon) = (Queue::default(), Timestamp::from_millis(43_200_000));
+        let (mut queue, noon) = (Queue::new(Span::HOUR), Timestamp::from_millis(43_200_000));
         queue.reset(Timestamp::from_millis(0));
         let mut wanted = all_kinds();
         wanted.reverse();
@@ -303,7 +312,7 @@ mod tests {
 
     #[test]
     fn instants_past_every_horizon_stay_in_the_queue() {
-        let mut queue = Queue::default();
+        let mut queue = Queue::new(Span::HOUR);
         queue.reset(Timestamp::from_millis(0));
         queue.push(Timestamp::MAX, Happening::Restart(RunNo(2)));
         let approval = Happening::Approval(GateId(1), RunNo::UPDATE);

@@ -11,7 +11,7 @@ use crate::scheduler::{
     Action, Event, FailureCode, NodeImageSelection, Plan, Released, Scheduler, Support,
 };
 use crate::sim::delay::Targets;
-use crate::sim::draw::{Luck, Purpose, happens};
+use crate::sim::draw::{BLOCK, Chance, Luck, Purpose, happens};
 use crate::sim::model::{DurationModel, FailureModel, Setting};
 use crate::sim::people::People;
 use crate::sim::queue::{Happening, Queue, RunNo};
@@ -21,6 +21,9 @@ use crate::time::{Span, Timestamp};
 
 /// No update of the models takes less (R-A8).
 const SHORTEST_UPDATE: i64 = Span::SECOND.as_millis();
+
+/// Stands for a duration of 49 days or more, which is drawn again when it is wanted.
+const LONG: u32 = u32::MAX;
 
 /// Everything about a scenario that all replications and strategies share, compiled for the loop.
 #[derive(Debug)]
@@ -89,6 +92,12 @@ impl<'s> World<'s> {
     /// Where the clock begins.
     pub fn start(&self) -> Timestamp {
         self.setting.start
+    }
+
+    /// Nearly all updates take less.
+    pub(super) fn usual_update(&self) -> Span {
+        let millis = self.durations.millis(u64::MAX - (u64::MAX >> 11), SHORTEST_UPDATE);
+        Span::from_millis(millis)
     }
 
     /// The texts of failure codes.
@@ -229,8 +238,8 @@ fn pools_behind(fleet: &Fleet) -> Vec<Behind> {
 pub(super) struct Truth {
     replication: u32,
     pub(super) luck: Luck,
-    /// How long each member's first attempt takes, in milliseconds.
-    first_durations: Column<MemberId, i64>,
+    /// How long each member's first attempt takes, in milliseconds; [`LONG`] if it does not fit.
+    first_durations: Column<MemberId, u32>,
     /// Whose first attempt fails.
     first_failures: Bits,
     arrivals: Arrivals,
@@ -286,17 +295,27 @@ impl Truth {
             return;
         }
         let members = setting.fleet.members.len();
-        self.first_durations.refill(members, 0);
+        self.first_durations.resize(members, 0);
         self.first_failures.reset(members);
-        let durations = world.luck.sequence(self.replication, Purpose::Duration, 0);
-        for (takes, bits) in self.first_durations.iter_mut().zip(durations) {
-            *takes = world.durations.millis(bits, SHORTEST_UPDATE);
+        let mut block = [0; BLOCK];
+        let mut durations = world.luck.sequence(self.replication, Purpose::Duration, 0);
+        for durations_of_block in self.first_durations.as_mut_slice().chunks_mut(BLOCK) {
+            durations.fill(&mut block);
+            for (takes, bits) in durations_of_block.iter_mut().zip(block) {
+                let millis = world.durations.millis(bits, SHORTEST_UPDATE);
+                *takes = u32::try_from(millis).unwrap_or(LONG);
+            }
         }
         if let Some(FailureModel { probability, .. }) = setting.world.failures {
-            let failures = world.luck.sequence(self.replication, Purpose::Failure, 0);
-            for (member, bits) in setting.fleet.members.ids().zip(failures) {
-                if happens(bits, probability) {
-                    self.first_failures.insert(member.0);
+            let mut failures = world.luck.sequence(self.replication, Purpose::Failure, 0);
+            let chance = Chance::new(probability);
+            let members = u32::try_from(members).expect("members fit u32");
+            for first in (0..members).step_by(BLOCK) {
+                failures.fill(&mut block);
+                for (member, bits) in (first..members).zip(block) {
+                    if chance.happens(bits) {
+                        self.first_failures.insert(member);
+                    }
                 }
             }
         }
@@ -346,7 +365,7 @@ impl Truth {
 
     /// When something happens next; the end of time if nothing does.
     #[inline]
-    pub(super) fn next_happening(&self, queue: &Queue) -> Timestamp {
+    pub(super) fn next_happening(&self, queue: &mut Queue) -> Timestamp {
         let queued = queue.peek().map_or(Timestamp::MAX, |(at, _)| at);
         queued.min(self.next_fixed)
     }
@@ -462,8 +481,9 @@ impl Truth {
         }
         let drawn = luck.is_none();
         let (luck, index) = (luck.unwrap_or(&self.luck), member.0);
-        let takes = if attempt == 0 && drawn {
-            self.first_durations[member]
+        let first = self.first_durations[member];
+        let takes = if attempt == 0 && drawn && first != LONG {
+            i64::from(first)
         } else {
             let bits = luck.at(self.replication, Purpose::Duration, attempt, index);
             world.durations.millis(bits, SHORTEST_UPDATE)

@@ -423,7 +423,6 @@ fn consistent_waits_for_the_last_region() {
                 }
                 let outputs = scheduler.handle(scenario.start + now, Event::Started, &mut NoLog);
                 assert_eq!(outputs.len(), 0, "members are tried when the scheduler is woken");
-                drop(outputs);
                 scheduler.target_images().next().is_some()
             };
             let first = arrivals.iter().map(|(at, _)| *at).find(|at| is_chosen_at(*at));

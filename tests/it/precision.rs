@@ -286,7 +286,7 @@ fn x8_pooled_member_times_are_in_the_summary() {
     let summary = Summary::of(&experiment, &outcomes, Confidence::DEFAULT).unwrap();
     for (strategy, outcomes) in summary.strategies.iter().zip(&outcomes.by_strategy) {
         let times = &strategy.member_times;
-        let all: Vec<i64> = outcomes.iter().flat_map(|outcome| outcome.done.clone()).collect();
+        let all: Vec<i64> = outcomes.iter().flat_map(|outcome| outcome.done.iter()).collect();
         assert_eq!(times.done.count(), all.len() as u64);
         assert_eq!(times.done.count() + times.not_done, 8 * 40);
         let sum: i64 = all.iter().sum();

@@ -137,8 +137,8 @@ mod tests {
     use super::*;
     use crate::quantiles::{Distribution, Quantiles};
     use crate::scenario::Scenario;
-    use crate::sim::Outcome;
     use crate::sim::draw::{Luck, Purpose};
+    use crate::sim::{Ascending, Outcome};
     use crate::time::Span;
     use std::sync::atomic::AtomicBool;
 
@@ -173,7 +173,7 @@ mod tests {
             let stop = AtomicBool::new(false);
             let effort = Effort { replications: 1, threads: 1, stop: &stop, progress: &|_| {} };
             let mut pattern = experiment.run(&effort).by_strategy[0][0].clone();
-            pattern.done.clear();
+            pattern.done = Ascending::default();
             let makespan = Quantiles::new(makespan);
             Self { experiment, pattern, makespan, luck: Luck::new(seed) }
         }

@@ -1,0 +1,297 @@
+//! A timing wheel: entries in ascending order, at a cost that does not grow with their number.
+//!
+//! An entry is one word whose upper bits are an instant in milliseconds; all of it decides the
+//! order, and no two are equal. Time is cut into ticks, and each tick has a slot of the wheel, a
+//! list without order; a bit a slot says where anything is. Only the tick whose turn it is gets
+//! sorted, as a rule a single entry. What lies beyond one turn of the wheel waits in a heap.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// Slots of the wheel, so that one word sums up the words of their bits.
+const SLOTS: usize = 64 * 64;
+/// The end of a slot's list.
+const NONE: u32 = u32::MAX;
+/// So few entries are put back into their slot when an earlier tick than theirs is filled.
+const FEW: usize = 8;
+
+/// An entry in a slot, or a free place for one.
+#[derive(Debug, Clone, Copy)]
+struct Node {
+    entry: u128,
+    /// The next of its list, or of the free ones.
+    next: u32,
+}
+
+/// The wheel.
+#[derive(Debug, Clone)]
+pub(super) struct Wheel {
+    /// How far an entry's upper half is shifted to give its tick.
+    shift: u32,
+    /// The first entry of each slot's list.
+    heads: Box<[u32; SLOTS]>,
+    nodes: Vec<Node>,
+    /// The first node that holds no entry.
+    free: u32,
+    /// One bit a slot: set when it is not empty.
+    filled: [u64; SLOTS / 64],
+    /// One bit a word of them.
+    summary: u64,
+    /// All slots hold ticks from this one on, and less than one turn further: the tick of the
+    /// entry that was taken last.
+    base: u64,
+    /// Entries of ticks before this one are in `ready`, all others in slots or `far`.
+    loaded: u64,
+    /// Sorted, the next one last.
+    ready: Vec<u128>,
+    far: BinaryHeap<Reverse<u128>>,
+}
+
+impl Wheel {
+    /// An empty wheel for entries with their instant above `instant_bits`, in their upper half,
+    /// with ticks so short that one turn just takes `turn` milliseconds.
+    pub(super) fn new(instant_bits: u32, turn: u64) -> Self {
+        assert!((64..96).contains(&instant_bits), "instants begin in the upper half");
+        let tick = (turn / SLOTS as u64).clamp(1, 1 << 20).next_power_of_two();
+        Self {
+            shift: instant_bits - 64 + tick.trailing_zeros(),
+            heads: Box::new([NONE; SLOTS]),
+            nodes: Vec::new(),
+            free: NONE,
+            filled: [0; SLOTS / 64],
+            summary: 0,
+            base: 0,
+            loaded: 0,
+            ready: Vec::new(),
+            far: BinaryHeap::new(),
+        }
+    }
+
+    /// Empties the wheel, keeping its allocations.
+    pub(super) fn clear(&mut self) {
+        if self.summary != 0 {
+            self.heads.fill(NONE);
+            self.filled = [0; SLOTS / 64];
+            self.summary = 0;
+        }
+        self.nodes.clear();
+        self.free = NONE;
+        (self.base, self.loaded) = (0, 0);
+        self.ready.clear();
+        self.far.clear();
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.ready.is_empty() && self.summary == 0 && self.far.is_empty()
+    }
+
+    #[inline]
+    const fn tick(&self, entry: u128) -> u64 {
+        ((entry >> 64) as u64) >> self.shift
+    }
+
+    /// Adds an entry; it must not come before the one that was taken last.
+    #[inline]
+    pub(super) fn push(&mut self, entry: u128) {
+        if self.tick(entry) < self.loaded {
+            self.push_early(entry);
+        } else {
+            self.store(entry);
+        }
+    }
+
+    /// Adds an entry to a tick that is loaded, or before it.
+    #[cold]
+    fn push_early(&mut self, entry: u128) {
+        let earlier = self.tick(entry) + 1 < self.loaded;
+        if earlier && self.ready.len() <= FEW {
+            self.loaded = self.base;
+            while let Some(entry) = self.ready.pop() {
+                self.store(entry);
+            }
+            return self.store(entry);
+        }
+        let place = self.ready.partition_point(|other| *other > entry);
+        self.ready.insert(place, entry);
+    }
+
+    /// Puts an entry into its slot, or with the far ones.
+    #[inline]
+    fn store(&mut self, entry: u128) {
+        let tick = self.tick(entry);
+        if tick.wrapping_sub(self.base) >= SLOTS as u64 {
+            return self.far.push(Reverse(entry));
+        }
+        let slot = slot_of(tick);
+        let node = Node { entry, next: self.heads[slot] };
+        let number = self.free;
+        if let Some(place) = self.nodes.get_mut(number as usize) {
+            self.free = place.next;
+            *place = node;
+            self.heads[slot] = number;
+        } else {
+            self.heads[slot] = self.add_node(node);
+        }
+        self.filled[slot / 64] |= 1 << (slot % 64);
+        self.summary |= 1 << (slot / 64);
+    }
+
+    #[cold]
+    fn add_node(&mut self, node: Node) -> u32 {
+        self.nodes.push(node);
+        u32::try_from(self.nodes.len() - 1).expect("entries fit u32")
+    }
+
+    /// The first entry.
+    #[inline]
+    pub(super) fn peek(&mut self) -> Option<u128> {
+        if self.ready.is_empty() {
+            self.load();
+        }
+        self.ready.last().copied()
+    }
+
+    /// Takes the first entry.
+    #[inline]
+    pub(super) fn pop(&mut self) -> Option<u128> {
+        if self.ready.is_empty() {
+            self.load();
+        }
+        let entry = self.ready.pop()?;
+        self.base = self.tick(entry);
+        Some(entry)
+    }
+
+    /// Makes the entries of the first filled tick ready.
+    #[inline]
+    fn load(&mut self) {
+        let near = self.first_filled();
+        let far = self.far.peek().map_or(u64::MAX, |Reverse(entry)| self.tick(*entry));
+        let tick = near.min(far);
+        if tick == u64::MAX {
+            return;
+        }
+        self.loaded = tick + 1;
+        if near == tick {
+            let slot = slot_of(tick);
+            let mut node = std::mem::replace(&mut self.heads[slot], NONE);
+            self.filled[slot / 64] &= !(1 << (slot % 64));
+            self.summary &= !(u64::from(self.filled[slot / 64] == 0) << (slot / 64));
+            while let Some(place) = self.nodes.get_mut(node as usize) {
+                self.ready.push(place.entry);
+                let next = std::mem::replace(&mut place.next, self.free);
+                self.free = std::mem::replace(&mut node, next);
+            }
+        }
+        if far == tick {
+            self.load_far(tick);
+        }
+        if self.ready.len() > 1 {
+            self.ready.sort_unstable_by(|one, other| other.cmp(one));
+        }
+    }
+
+    #[cold]
+    fn load_far(&mut self, tick: u64) {
+        while let Some(Reverse(entry)) = self.far.peek()
+            && self.tick(*entry) == tick
+        {
+            self.ready.push(*entry);
+            self.far.pop();
+        }
+    }
+
+    /// The first tick with a slot that is filled; the end of time without one.
+    #[inline]
+    fn first_filled(&self) -> u64 {
+        if self.summary == 0 {
+            return u64::MAX;
+        }
+        let from = slot_of(self.base);
+        // The rest of the base's word, the words behind it, and then those before it.
+        let rest = self.filled[from / 64] >> (from % 64);
+        if rest != 0 {
+            return self.base + u64::from(rest.trailing_zeros());
+        }
+        let behind = (self.summary >> (from / 64)) >> 1;
+        let word = if behind != 0 {
+            from / 64 + 1 + behind.trailing_zeros() as usize
+        } else {
+            self.summary.trailing_zeros() as usize
+        };
+        let slot = word * 64 + self.filled[word].trailing_zeros() as usize;
+        self.base + (slot.wrapping_sub(from) % SLOTS) as u64
+    }
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "slots fit usize")]
+#[inline]
+const fn slot_of(tick: u64) -> usize {
+    tick as usize % SLOTS
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sim::draw::{Luck, Purpose};
+
+    /// Pushes and pops at random, as a simulation does: never before what was popped last.
+    fn assert_agrees_with_a_heap(instant_bits: u32, turn: u64, spread: u64, seed: u64) {
+        let (mut wheel, mut heap) = (Wheel::new(instant_bits, turn), BinaryHeap::new());
+        let instant = |entry: u128| u64::try_from(entry >> instant_bits).unwrap();
+        let mut luck = Luck::new(seed).sequence(0, Purpose::Duration, 0);
+        for round in 0..3 {
+            wheel.clear();
+            heap.clear();
+            let (mut now, mut number) = (0_u64, 0_u128);
+            for _ in 0..4_000 {
+                let bits = luck.draw();
+                // Grows, is drained and grows again; sometimes many at one instant, sometimes far.
+                let grows = bits % 7 < 4;
+                if grows {
+                    let after = match bits >> 8 & 15 {
+                        0 => 0,
+                        1 => (bits >> 20) % (spread * 40),
+                        2 => spread / 2,
+                        _ => (bits >> 20) % spread,
+                    };
+                    let copies = if (bits >> 12).is_multiple_of(256) { 40 } else { 1 };
+                    for _ in 0..copies {
+                        number += 1;
+                        let entry = u128::from(now + after) << instant_bits | number;
+                        wheel.push(entry);
+                        heap.push(Reverse(entry));
+                    }
+                } else {
+                    if bits >> 13 & 1 == 0 {
+                        assert_eq!(wheel.peek(), heap.peek().map(|Reverse(entry)| *entry));
+                    }
+                    let entry = heap.pop().map(|Reverse(entry)| entry);
+                    assert_eq!(wheel.pop(), entry, "round {round}, turn {turn}");
+                    now = entry.map_or(now, instant);
+                    // Something else may happen before the next entry.
+                    if let Some(Reverse(next)) = heap.peek()
+                        && (bits >> 14).is_multiple_of(4)
+                    {
+                        assert_eq!(wheel.peek(), Some(*next));
+                        now += (instant(*next) - now) / 2;
+                    }
+                }
+                assert_eq!(wheel.is_empty(), heap.is_empty());
+            }
+            while let Some(Reverse(entry)) = heap.pop() {
+                assert_eq!(wheel.pop(), Some(entry));
+            }
+            assert_eq!((wheel.pop(), wheel.peek()), (None, None));
+        }
+    }
+
+    #[test]
+    fn agrees_with_a_heap() {
+        for (seed, turn) in (0..).zip([1, 5_000, 1_000_000, 20_000_000, u64::MAX]) {
+            for spread in [1, 50, 4_000, 3_000_000, 100_000_000] {
+                assert_agrees_with_a_heap(86, turn, spread, seed);
+            }
+        }
+    }
+}
