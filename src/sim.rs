@@ -8,8 +8,10 @@ pub mod behind;
 pub mod campaign;
 mod delay;
 pub mod draw;
+mod durations;
 mod hub;
 pub mod model;
+pub mod nodes;
 pub mod outcome;
 mod people;
 mod queue;
@@ -19,11 +21,13 @@ pub mod world;
 
 pub use campaign::Changes;
 pub use delay::{DelayCause, Delays};
+pub use nodes::Costs;
 pub use outcome::{Autonomous, End, Outcome, ProfileRun};
 pub use world::World;
 
 use crate::scheduler::{Event, Log, Node, Output, Plan, Reason, Record, Refusal, Scheduler, State};
 use crate::sim::campaign::Ongoing;
+use crate::sim::durations::Begins;
 use crate::sim::hub::Hub;
 use crate::sim::queue::{Happening, Queue};
 use crate::sim::world::{Asked, Truth};
@@ -167,7 +171,13 @@ impl<'p> Simulation<'p> {
         }
         let changes = self.changes.outcome.clone();
         let autonomous = self.hub.as_mut().map(|hub| Box::new(hub.outcome(start, end)));
-        Outcome { changes, autonomous, ..Outcome::of(&self.scheduler, &self.done, start, end) }
+        let costs = self.truth.costs(self.world, &changes, end);
+        Outcome {
+            changes,
+            costs,
+            autonomous,
+            ..Outcome::of(&self.scheduler, &self.done, start, end)
+        }
     }
 
     /// Hands one happening to the scheduler and carries out what it asks for.
@@ -201,7 +211,8 @@ impl<'p> Simulation<'p> {
                         self.started.push(member);
                     }
                     let asking = (&self.scheduler, None);
-                    let (takes, code) = self.truth.update(self.world, asking, member, attempt);
+                    let begins = Begins { now, member, number: attempt };
+                    let (takes, code) = self.truth.update(self.world, asking, begins);
                     self.queue.push(now + takes, Happening::UpdateEnds(member, code));
                 }
                 Output::Refused(why) => {
@@ -242,8 +253,8 @@ impl<'p> Simulation<'p> {
         match happening {
             Happening::ChangeAsked(member, campaign) => {
                 let asked = (member, campaign);
-                let draws = (self.world, self.truth.replication());
-                changes.ask(now, asked, draws, &mut self.scheduler, queue, log);
+                let world = (self.world, &mut self.truth);
+                changes.ask(now, asked, world, &mut self.scheduler, queue, log);
             }
             Happening::ChangeEnds(member, _) => {
                 changes.end(now, member, self.world.start(), &mut self.scheduler, log);

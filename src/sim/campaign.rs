@@ -7,13 +7,14 @@
 
 use crate::bits::Bits;
 use crate::calendar::{Date, UtcOffset, Weekday, Window};
-use crate::fleet::{Member, NodeDisruptionPolicy, OsType, regions};
+use crate::fleet::{NodeDisruptionPolicy, OsType, Pool, regions};
 use crate::ids::MemberId;
 use crate::scheduler::disruption::{Change, Decision, Operation, Scope};
 use crate::scheduler::{Event, Log, Scheduler, State};
+use crate::sim::durations::{Begins, Reimage};
 use crate::sim::model::Setting;
 use crate::sim::queue::{Happening, Queue};
-use crate::sim::world::World;
+use crate::sim::world::{Truth, World};
 use crate::time::{Span, Timestamp};
 
 /// One entry of `configurationChanges`: a change that some members are asked for.
@@ -51,12 +52,11 @@ impl Campaign {
         change.expect("the scenario's changes are checked when it is read")
     }
 
-    /// Nodes of a member that a reimage takes: gMSA is a matter of Windows pools alone.
-    fn nodes_of(&self, member: &Member) -> u32 {
+    /// Whether a reimage takes this pool: gMSA is a matter of Windows pools alone.
+    fn affects(&self, pool: &Pool) -> bool {
         let windows_only =
             self.operation.scope() == Scope::Pool && self.operation.name() == "windowsGmsa";
-        let pools = member.pools.iter();
-        pools.filter(|pool| !windows_only || pool.os_type == OsType::Windows).map(|p| p.count).sum()
+        pool.count > 0 && (!windows_only || pool.os_type == OsType::Windows)
     }
 }
 
@@ -69,8 +69,10 @@ pub struct Changes {
     pub refused_calls: u32,
     /// Policies that were set to Allow, for the time of one request.
     pub policy_changes: u32,
-    /// Nodes that were reimaged; each loses its ephemeral data (N7).
+    /// Nodes that were reimaged.
     pub reimaged_nodes: u32,
+    /// Those of them that lost ephemeral data (N7).
+    pub ephemeral_data_losses: u32,
     /// Reimaging time while the member's `aksManagedNodeOSUpgradeSchedule` was open.
     pub in_window: Span,
     /// Reimaging time while it was closed, or of members without one.
@@ -157,7 +159,7 @@ impl Ongoing {
         &mut self,
         now: Timestamp,
         (id, number): (MemberId, u16),
-        (world, replication): (&World<'_>, u32),
+        (world, truth): (&World<'_>, &mut Truth),
         scheduler: &mut Scheduler<'_>,
         queue: &mut Queue,
         log: &mut impl Log,
@@ -188,12 +190,15 @@ impl Ongoing {
             }
         }
         assert!(verdict.decision() != Decision::Refused, "Allow refuses nothing");
-        if !change.reimages() || campaign.nodes_of(member) == 0 {
+        if !change.reimages() || !member.pools.iter().any(|pool| campaign.affects(pool)) {
             self.outcome.done.push((now - setting.start).as_millis());
             return;
         }
-        let takes = world.reimage(replication, number, id);
-        self.outcome.reimaged_nodes += campaign.nodes_of(member);
+        let begins = Begins { now, member: id, number };
+        let Reimage { takes, nodes, losses } =
+            truth.reimage(world, begins, |pool| campaign.affects(pool));
+        self.outcome.reimaged_nodes += nodes;
+        self.outcome.ephemeral_data_losses += losses;
         self.busy.insert(id.0);
         self.queued += 1;
         queue.push(now + takes, Happening::ChangeEnds(id, number));

@@ -3,7 +3,7 @@
 use crate::scheduler::auto_upgrade::Target;
 use crate::scheduler::{RunStatus, Scheduler, State};
 use crate::sim::behind::Behind;
-use crate::sim::{Changes, Delays};
+use crate::sim::{Changes, Costs, Delays};
 use crate::time::{Span, Timestamp};
 
 /// How a replication ended.
@@ -68,6 +68,8 @@ pub struct Outcome {
     pub delays: Delays,
     /// What the configuration changes came to; all zero without them.
     pub changes: Changes,
+    /// What updates and changes cost; nothing of updates where the world knows no nodes.
+    pub costs: Costs,
     /// What auto-upgrade came to; `None` without profiles.
     pub autonomous: Option<Box<Autonomous>>,
 }
@@ -200,6 +202,7 @@ impl Outcome {
             done: done.iter().map(|at| (*at - start).as_millis()).collect(),
             delays: Delays::default(),
             changes: Changes::default(),
+            costs: Costs::default(),
             autonomous: None,
         }
     }

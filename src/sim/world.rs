@@ -4,35 +4,37 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use crate::bits::Bits;
-use crate::fleet::{Fleet, NodeImage, PoolImage};
+use crate::fleet::{Fleet, NodeImage, Pool, PoolImage};
 use crate::ids::{Column, FamilyId, MemberId, RegionId};
 use crate::quantiles::Quantiles;
 use crate::scheduler::{
     Action, Event, FailureCode, NodeImageSelection, Plan, Released, Scheduler, Support,
 };
+use crate::sim::Changes;
 use crate::sim::delay::Targets;
 use crate::sim::draw::{Luck, Purpose, happens};
-use crate::sim::model::{DurationModel, FailureModel, Setting};
+use crate::sim::durations::{Begins, Durations, Lengths, Reimage};
+use crate::sim::model::{FailureModel, Setting};
+use crate::sim::nodes::{Costs, Estimate, Setback};
 use crate::sim::people::People;
 use crate::sim::queue::{Happening, Queue, RunNo};
 use crate::sim::releases::{Arrivals, Lifecycle, Releases, Wants};
 use crate::sim::script::{ScriptedUpdate, ScriptedUpdates, ScriptedVerb};
 use crate::time::{Span, Timestamp};
 
-/// No update of the models takes less (R-A8).
-const SHORTEST_UPDATE: i64 = Span::SECOND.as_millis();
-
 /// Everything about a scenario that all replications and strategies share, compiled for the loop.
 #[derive(Debug)]
 pub struct World<'s> {
     pub(super) setting: Setting<'s>,
     luck: Luck,
-    durations: Quantiles,
+    durations: Durations,
     releases: Releases,
     /// Scripted actions, one for each target of a skip, by time, then by file (R-K8).
     actions: Vec<ScriptedStep<'s>>,
     /// What failed updates report; 0 is `UpdateFailed`.
     codes: Vec<String>,
+    /// Where the codes of setbacks begin.
+    setbacks: u16,
     pub(super) approval_delay: Option<Quantiles>,
     pub(super) restart_delay: Option<Quantiles>,
     /// Pools some versions behind the newest, by what they are behind of.
@@ -68,15 +70,18 @@ pub(super) enum Step<'s> {
 impl<'s> World<'s> {
     /// Compiles the world of a setting.
     pub fn new(setting: Setting<'s>) -> Self {
-        let DurationModel::Cluster(durations) = &setting.world.durations;
         let world = &setting.world;
+        let mut codes = failure_codes(setting.script.updates.as_ref());
+        let setbacks = u16::try_from(codes.len()).expect("codes fit u16");
+        codes.extend(Setback::ALL.map(|setback| setback.code().to_owned()));
         Self {
             setting,
             luck: Luck::new(setting.seed),
-            durations: Quantiles::new(durations),
+            durations: Durations::new(setting),
             releases: Releases::new(setting, wants(setting)),
             actions: scripted_actions(setting),
-            codes: failure_codes(setting.script.updates.as_ref()),
+            codes,
+            setbacks,
             approval_delay: world.approvers.as_ref().map(|people| Quantiles::new(&people.delay)),
             restart_delay: world.restarter.as_ref().map(|people| Quantiles::new(&people.after)),
             behind: pools_behind(setting.fleet),
@@ -95,9 +100,7 @@ impl<'s> World<'s> {
 
     /// Whether a replication draws no random number at all.
     pub fn is_deterministic(&self) -> bool {
-        let DurationModel::Cluster(durations) = &self.setting.world.durations;
-        let (shortest, longest) = durations.range();
-        let constant = shortest.to_bits() == longest.to_bits();
+        let constant = self.durations.is_constant(self.setting);
         let no_failures = self.setting.world.failures.is_none_or(|model| model.probability <= 0.0);
         let changes = constant || self.setting.campaigns.is_empty();
         let updates = self.setting.script.updates.is_some() || (constant && no_failures);
@@ -110,10 +113,10 @@ impl<'s> World<'s> {
         self.luck.of_run(profile, nth)
     }
 
-    /// How long a campaign's change reimages a member.
-    pub(super) fn reimage(&self, replication: u32, campaign: u16, member: MemberId) -> Span {
-        let bits = self.luck.at(replication, Purpose::Reimage, campaign, member.0);
-        Span::from_millis(self.durations.millis(bits, SHORTEST_UPDATE))
+    /// What the update of all pools of each member comes to in the mean, with nothing in its way;
+    /// `None` where the model of durations knows nothing of nodes.
+    pub fn estimates(&self) -> Option<Column<MemberId, Estimate>> {
+        self.durations.estimates(self.setting)
     }
 
     pub(super) fn scripted(&self, number: u32) -> Event<'_> {
@@ -218,8 +221,7 @@ fn pools_behind(fleet: &Fleet) -> Vec<Behind> {
 pub(super) struct Truth {
     replication: u32,
     pub(super) luck: Luck,
-    /// How long each member's first attempt takes, in milliseconds.
-    first_durations: Column<MemberId, i64>,
+    lengths: Lengths,
     /// Whose first attempt fails.
     first_failures: Bits,
     arrivals: Arrivals,
@@ -235,7 +237,7 @@ impl Truth {
         Self {
             replication: 0,
             luck: world.luck,
-            first_durations: Column::new(),
+            lengths: Lengths::default(),
             first_failures: Bits::default(),
             arrivals: Arrivals::default(),
             next_arrival: 0,
@@ -271,16 +273,14 @@ impl Truth {
 
     fn draw_updates(&mut self, world: &World<'_>) {
         let setting = world.setting;
-        if setting.script.updates.is_some() {
+        let scripted = setting.script.updates.is_some();
+        let luck = (&world.luck, self.replication);
+        self.lengths.draw(&world.durations, setting.fleet, luck, scripted);
+        if scripted {
             return;
         }
         let members = setting.fleet.members.len();
-        self.first_durations.refill(members, 0);
         self.first_failures.reset(members);
-        let durations = world.luck.sequence(self.replication, Purpose::Duration, 0);
-        for (takes, bits) in self.first_durations.iter_mut().zip(durations) {
-            *takes = world.durations.millis(bits, SHORTEST_UPDATE);
-        }
         if let Some(FailureModel { probability, .. }) = setting.world.failures {
             let failures = world.luck.sequence(self.replication, Purpose::Failure, 0);
             for (member, bits) in setting.fleet.members.ids().zip(failures) {
@@ -434,12 +434,12 @@ impl Truth {
     /// The luck is the asking run's own; `None`: that of the scenario's `update`, whose first
     /// attempts are drawn beforehand.
     pub(super) fn update(
-        &self,
+        &mut self,
         world: &World<'_>,
-        (_, luck): (&Scheduler<'_>, Option<&Luck>),
-        member: MemberId,
-        attempt: u16,
+        (scheduler, luck): (&Scheduler<'_>, Option<&Luck>),
+        begins: Begins,
     ) -> (Span, Option<FailureCode>) {
+        let Begins { member, number: attempt, .. } = begins;
         if let Some(script) = &world.setting.script.updates {
             let ScriptedUpdate { takes, fails } = script.attempt(member, attempt);
             let code = fails.as_ref().map(|text| {
@@ -449,14 +449,15 @@ impl Truth {
             });
             return (*takes, code);
         }
+        let index = member.0;
+        let place = (world.setting.fleet, (&world.luck, self.replication));
+        let (takes, setback) =
+            self.lengths.update(&world.durations, place, (scheduler, luck), begins);
+        if let Some(setback) = setback {
+            return (takes, Some(FailureCode(world.setbacks + setback as u16)));
+        }
         let drawn = luck.is_none();
-        let (luck, index) = (luck.unwrap_or(&self.luck), member.0);
-        let takes = if attempt == 0 && drawn {
-            self.first_durations[member]
-        } else {
-            let bits = luck.at(self.replication, Purpose::Duration, attempt, index);
-            world.durations.millis(bits, SHORTEST_UPDATE)
-        };
+        let luck = luck.unwrap_or(&self.luck);
         let fails = if drawn {
             self.first_failures.contains(index)
         } else {
@@ -464,7 +465,23 @@ impl Truth {
             world.setting.world.failures.is_some_and(|model| happens(bits, model.probability))
         };
         let fails = fails && (attempt == 0 || !self.clears(world, luck, index));
-        (Span::from_millis(takes), fails.then_some(FailureCode::default()))
+        (takes, fails.then_some(FailureCode::default()))
+    }
+
+    /// What a campaign's change of a member comes to that begins now.
+    pub(super) fn reimage(
+        &mut self,
+        world: &World<'_>,
+        begins: Begins,
+        affects: impl Fn(&Pool) -> bool,
+    ) -> Reimage {
+        let place = (world.setting.fleet, (&world.luck, self.replication));
+        self.lengths.reimage(&world.durations, place, begins, affects)
+    }
+
+    /// What updates and these changes cost up to `end`.
+    pub(super) fn costs(&mut self, world: &World<'_>, changes: &Changes, end: Timestamp) -> Costs {
+        self.lengths.costs(&world.durations, changes, end)
     }
 
     /// Whether the failures of a member are transient: the next attempt succeeds (W6).

@@ -15,6 +15,7 @@ mod garble;
 mod inputs;
 mod kubernetes;
 mod lints;
+mod nodes;
 mod people;
 mod precision;
 mod product;
