@@ -15,7 +15,7 @@ mod sweep;
 mod updates;
 
 pub use histogram::{MemberTimes, Pooled};
-pub use metric::{ChangeMetric, Metric, Unit};
+pub use metric::{ChangeMetric, CostMetric, Metric, Unit};
 pub use precision::{Goal, HEADLINES, Reached, Sought};
 pub use sensitivity::{Change, FACTORS, Input, Overtaking, Trial, changes, overtakings, trials};
 pub use sweep::{MOST_POINTS, grid};

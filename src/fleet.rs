@@ -63,6 +63,21 @@ pub struct Member {
     pub cluster_resource_id: Option<String>,
 }
 
+impl Member {
+    /// Nodes of all pools.
+    pub fn nodes(&self) -> u32 {
+        self.pools.iter().map(|pool| pool.count).sum()
+    }
+
+    /// The subscription that `clusterResourceId` names.
+    pub fn subscription(&self) -> Option<&str> {
+        let id = self.cluster_resource_id.as_ref()?;
+        let mut parts = id.split('/').skip_while(|part| part.is_empty());
+        let named = parts.next()?.eq_ignore_ascii_case("subscriptions");
+        parts.next().filter(|name| named && !name.is_empty())
+    }
+}
+
 /// The power state of a cluster (U8).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[expect(missing_docs, reason = "the API's own words")]
@@ -123,6 +138,8 @@ pub struct Pool {
     pub max_pods: u32,
     /// `undrainableNodeBehavior` (P3).
     pub undrainable: UndrainableNodeBehavior,
+    /// `ephemeralData`: whether its nodes hold data that a reimage loses (N7).
+    pub ephemeral_data: bool,
     /// Whether the pool was created from a snapshot (U5, R-I13: `creationData.sourceResourceId`).
     pub from_snapshot: bool,
 }

@@ -5,8 +5,10 @@
 //! (`sim::draw`), nor any unit: a value is in whatever unit its parameters were.
 
 mod special;
+mod sums;
 mod table;
 
+pub use sums::{Sums, passing};
 pub use table::Quantiles;
 
 use libm::{exp, expm1, log, pow, sqrt, tgamma};

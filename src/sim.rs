@@ -8,8 +8,10 @@ pub mod behind;
 pub mod campaign;
 mod delay;
 pub mod draw;
+mod durations;
 mod hub;
 pub mod model;
+pub mod nodes;
 pub mod outcome;
 mod people;
 mod queue;
@@ -20,12 +22,14 @@ pub mod world;
 
 pub use campaign::{ChangeRecord, ChangeStep, Changes};
 pub use delay::{DelayCause, Delays};
+pub use nodes::Costs;
 pub use outcome::{Autonomous, End, Outcome, ProfileRun};
 pub use trace::{Ascending, Trace};
 pub use world::World;
 
 use crate::scheduler::{Event, Log, Node, Output, Plan, Reason, Record, Refusal, Scheduler, State};
 use crate::sim::campaign::Ongoing;
+use crate::sim::durations::Begins;
 use crate::sim::hub::Hub;
 use crate::sim::queue::{Happening, Queue};
 use crate::sim::world::{Asked, Truth};
@@ -187,12 +191,11 @@ impl<'p> Simulation<'p> {
             }
         }
         let autonomous = self.hub.as_mut().map(|hub| Box::new(hub.outcome(start, end)));
-        let outcome = Outcome::of(&self.scheduler, &self.course, start, end);
-        if self.world.setting.campaigns.is_empty() {
-            return Outcome { autonomous, ..outcome };
-        }
         let campaigns = self.changes.outcomes();
-        Outcome { changes: Changes::total(&campaigns), campaigns, autonomous, ..outcome }
+        let changes = Changes::total(&campaigns);
+        let costs = self.truth.costs(self.world, &changes, end);
+        let outcome = Outcome::of(&self.scheduler, &self.course, start, end);
+        Outcome { changes, campaigns, costs, autonomous, ..outcome }
     }
 
     /// Hands one happening to the scheduler and carries out what it asks for.
@@ -225,7 +228,8 @@ impl<'p> Simulation<'p> {
                         self.started.push(member);
                     }
                     let asking = (&self.scheduler, None);
-                    let (takes, code) = self.truth.update(self.world, asking, member, attempt);
+                    let begins = Begins { now, member, number: attempt };
+                    let (takes, code) = self.truth.update(self.world, asking, begins);
                     self.queue.push(now + takes, Happening::UpdateEnds(member, code));
                     if self.changes.travel() {
                         self.changes.leave(now, member, watch);
@@ -271,7 +275,8 @@ impl<'p> Simulation<'p> {
         match happening {
             Happening::ChangeAsked(member, campaign) => {
                 let asked = (member, campaign);
-                changes.ask(now, asked, self.world, &mut self.scheduler, queue, watch);
+                let world = (self.world, &mut self.truth);
+                changes.ask(now, asked, world, &mut self.scheduler, queue, watch);
             }
             Happening::ChangeEnds(member, campaign) => {
                 let (change, start) = ((member, campaign), self.world.start());

@@ -8,9 +8,11 @@ use std::fmt::Write as _;
 
 use clap::Args;
 use fleetsim::calendar::Interval;
-use fleetsim::ids::{GateId, GroupId, Id, MemberId, StageId, WindowId};
+use fleetsim::ids::{Column, GateId, GroupId, Id, MemberId, StageId, WindowId};
+use fleetsim::report::human;
 use fleetsim::scenario::Scenario;
 use fleetsim::scheduler::{GateKind, NodeImageSelection, Plan, Restart, StoppedMembers, Strategy};
+use fleetsim::sim::nodes::Estimate;
 use fleetsim::time::{Span, Timestamp};
 use serde_json::{Value, json};
 
@@ -58,7 +60,7 @@ pub(crate) fn run(options: &Options, console: &Console) -> Result<Exit, Failure>
     let (scenario, strategy) = loaded.candidate(options.strategy.as_ref())?;
     let experiment = loaded.lay_out(&[(scenario, strategy)])?;
     console.warn(&loaded.doubts(&experiment));
-    let view = View::new(scenario, strategy, &experiment.plans[0]);
+    let view = View::new(scenario, strategy, &experiment.plans[0], experiment.world.estimates());
     match console.format {
         Format::Json => console.print_json(&view.json())?,
         Format::Csv => console.print(&view.members_table(true).render(Format::Csv))?,
@@ -73,12 +75,19 @@ struct View<'a> {
     strategy: &'a Strategy,
     plan: &'a Plan<'a>,
     targets: Targets<'a>,
+    /// What updates come to in the mean, where the world knows nodes.
+    estimates: Option<Column<MemberId, Estimate>>,
     /// The windows that count, with the letters and numbers that name them here.
     windows: BTreeMap<WindowId, String>,
 }
 
 impl<'a> View<'a> {
-    fn new(scenario: &'a Scenario, strategy: &'a Strategy, plan: &'a Plan<'a>) -> Self {
+    fn new(
+        scenario: &'a Scenario,
+        strategy: &'a Strategy,
+        plan: &'a Plan<'a>,
+        estimates: Option<Column<MemberId, Estimate>>,
+    ) -> Self {
         let mut windows = BTreeMap::new();
         for window in plan.groups.iter().flat_map(|group| &group.cohorts).filter_map(|c| c.window) {
             windows.insert(window, String::new());
@@ -86,7 +95,7 @@ impl<'a> View<'a> {
         for (number, name) in (1..).zip(windows.values_mut()) {
             *name = format!("W{number}");
         }
-        Self { scenario, strategy, plan, targets: Targets { scenario, plan }, windows }
+        Self { scenario, strategy, plan, targets: Targets { scenario, plan }, estimates, windows }
     }
 
     // ------------------------------------------------------------------ for people
@@ -257,6 +266,7 @@ impl<'a> View<'a> {
         let mut columns = vec!["stage", "group", "member", "region"];
         columns.extend(has_windows.then_some(["window", "next opening"]).into_iter().flatten());
         columns.push("target");
+        columns.extend(self.estimates.iter().flat_map(|_| ["#mean time", "#surge nodes"]));
         let mut table = Table::new(&columns);
         let one_family = !spelled_out && self.families() == 1;
         for (stage, group, id) in self.members_in_order() {
@@ -274,9 +284,19 @@ impl<'a> View<'a> {
             }
             let targets = self.targets.of(member, first.unwrap_or(self.scenario.start));
             row.push(in_words(&targets, !one_family));
+            if let Some((takes, surge)) = self.estimate(id) {
+                row.extend([human::duration(takes), surge.to_string()]);
+            }
             table.row(row);
         }
         table
+    }
+
+    /// How long a member's update takes in the mean, and its surge nodes.
+    fn estimate(&self, id: MemberId) -> Option<(Span, u32)> {
+        let estimate = self.estimates.as_ref()?[id];
+        let upgrade = self.plan.update.upgrade;
+        Some((estimate.total(upgrade), estimate.surge(upgrade)))
     }
 
     /// A member's window, and when it opens first.
@@ -456,12 +476,15 @@ impl<'a> View<'a> {
         });
         let first = window.and_then(|window| self.first_opening(window));
         let targets = self.targets.of(member, first.unwrap_or(self.scenario.start));
+        let estimate = self.estimate(id);
         json!({
             "name": member.name,
             "region": self.plan.fleet.regions[member.region],
             "window": window.map(|window| self.plan.fleet.windows[window].describe()),
             "nextOpenings": openings,
             "targets": targets.iter().map(Target::json).collect::<Vec<_>>(),
+            "meanDurationInSeconds": estimate.map(|(takes, _)| takes.as_secs_f64()),
+            "surgeNodes": estimate.map(|(_, surge)| surge),
         })
     }
 

@@ -1,5 +1,9 @@
 //! The metrics of a replication: their names in every result file, and their units.
 
+mod cost;
+
+pub use cost::CostMetric;
+
 use std::fmt;
 use std::str::FromStr;
 
@@ -29,6 +33,8 @@ pub enum Metric {
     Approvals,
     /// Restarts by people.
     Restarts,
+    /// What updates and changes cost.
+    Cost(CostMetric),
     /// Where the makespan went, along the critical path.
     Delay(DelayCause),
     /// What the configuration changes came to.
@@ -50,9 +56,9 @@ pub enum ChangeMetric {
     RefusedCalls,
     /// Policies that were set to Allow for the time of one request.
     PolicyChanges,
-    /// Nodes that were reimaged.
+    /// Nodes that changes reimaged.
     ReimagedNodes,
-    /// Nodes whose ephemeral data was lost (N7).
+    /// Those of them that lost ephemeral data (N7).
     EphemeralDataLosses,
     /// Reimaging time inside the members' windows.
     InWindow,
@@ -102,7 +108,8 @@ impl ChangeMetric {
             Self::NeverDone => count(changes.never_done()),
             Self::RefusedCalls => count(changes.refused_calls),
             Self::PolicyChanges => count(changes.policy_changes),
-            Self::ReimagedNodes | Self::EphemeralDataLosses => count(changes.reimaged_nodes),
+            Self::ReimagedNodes => count(changes.reimaged_nodes),
+            Self::EphemeralDataLosses => count(changes.ephemeral_data_losses),
             Self::InWindow => hours(changes.in_window),
             Self::OutsideWindow => hours(changes.outside_window),
             Self::Business => hours(changes.business),
@@ -118,8 +125,8 @@ impl fmt::Display for ChangeMetric {
             Self::NeverDone => f.write_str("changes.neverDone"),
             Self::RefusedCalls => f.write_str("refusedCalls"),
             Self::PolicyChanges => f.write_str("policyChanges"),
-            Self::ReimagedNodes => f.write_str("reimagedNodes"),
-            Self::EphemeralDataLosses => f.write_str("ephemeralDataLosses"),
+            Self::ReimagedNodes => f.write_str("changes.reimagedNodes"),
+            Self::EphemeralDataLosses => f.write_str("changes.ephemeralDataLosses"),
             Self::InWindow => f.write_str("reimageInWindowHours"),
             Self::OutsideWindow => f.write_str("reimageOutsideWindowHours"),
             Self::Business => f.write_str("reimageBusinessHours"),
@@ -158,6 +165,7 @@ impl Metric {
             Self::Restarts,
         ]
         .into_iter()
+        .chain(CostMetric::ALL.map(Self::Cost))
         .chain(DelayCause::ALL.map(Self::Delay))
     }
 
@@ -185,6 +193,7 @@ impl Metric {
             | Self::Approvals
             | Self::Restarts => Unit::Count,
             Self::Outcome(_) => Unit::Share,
+            Self::Cost(metric) => metric.unit(),
             Self::Change(metric) => metric.unit(),
         }
     }
@@ -211,6 +220,7 @@ impl Metric {
             Self::NotStartedMembers => count(outcome.not_started),
             Self::Approvals => count(outcome.approvals),
             Self::Restarts => count(outcome.restarts),
+            Self::Cost(metric) => Observation::exact(metric.of(&outcome.costs)),
             Self::Delay(cause) => Observation::exact(outcome.delays.of(cause).as_secs_f64()),
             Self::Outcome(end) => count(u32::from(outcome.end == end)),
             Self::Change(metric) => metric.of(&outcome.changes, horizon),
@@ -230,6 +240,7 @@ impl fmt::Display for Metric {
             Self::NotStartedMembers => f.write_str("notStartedMembers"),
             Self::Approvals => f.write_str("approvals"),
             Self::Restarts => f.write_str("restarts"),
+            Self::Cost(metric) => write!(f, "{metric}"),
             Self::Delay(cause) => write!(f, "delay.{}", cause.word()),
             Self::Outcome(end) => write!(f, "outcome.{}", end.word()),
             Self::Change(metric) => write!(f, "{metric}"),

@@ -68,11 +68,16 @@ impl Input {
         let mut varied = scenario.clone();
         let world = &mut varied.world;
         let scripted = scenario.script.updates.is_some();
-        let DurationModel::Cluster(update) = &mut world.durations;
         match self {
-            Self::UpdateDuration if !scripted => *update = update.scaled(factor)?,
-            Self::UpdateSigma if !scripted => *update = update.spread(factor)?,
-            Self::UpdateDuration | Self::UpdateSigma => return None,
+            Self::UpdateDuration | Self::UpdateSigma => {
+                let DurationModel::Cluster(update) = &mut world.durations else { return None };
+                let varied = match self {
+                    _ if scripted => return None,
+                    Self::UpdateDuration => update.scaled(factor)?,
+                    _ => update.spread(factor)?,
+                };
+                *update = varied;
+            }
             Self::FailureProbability => {
                 let failures = world.failures.as_mut()?;
                 failures.probability = (failures.probability * factor).min(1.0);

@@ -20,8 +20,9 @@ use crate::fleet::regions::{self, Region};
 use crate::fleet::{Fleet, Member};
 use crate::ids::{Column, MemberId, RegionId, WindowId};
 use crate::scheduler::{Group, GroupPlan, Plan, Stage, StagePlan, Strategy};
-use crate::time::{Span, Timestamp};
+use crate::time::Timestamp;
 
+use windows::TypicalUpdates;
 pub(super) use windows::of_description;
 
 /// So many diagnostics of one kind are shown; more are one habit many times.
@@ -180,8 +181,8 @@ struct Run<'a> {
     selected: Vec<MemberId>,
     /// Those of them whose updates look at each window (U9).
     by_window: Column<WindowId, Vec<MemberId>>,
-    /// The median duration of an update that is not scripted.
-    typical_update: Span,
+    /// How long updates take that are not scripted.
+    typical_updates: TypicalUpdates,
 }
 
 impl<'a> Run<'a> {
@@ -197,8 +198,8 @@ impl<'a> Run<'a> {
             }
         }
         let end = scenario.start + scenario.horizon;
-        let typical_update = windows::typical_update(&scenario.world.durations);
-        Self { scenario, fleet, end, selected, by_window, typical_update }
+        let typical_updates = TypicalUpdates::of(scenario);
+        Self { scenario, fleet, end, selected, by_window, typical_updates }
     }
 
     fn members(&self) -> impl Iterator<Item = (MemberId, &'a Member)> {

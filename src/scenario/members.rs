@@ -44,6 +44,7 @@ const POOL: &[&str] = &[
     "nodeSoakDurationInMinutes",
     "maxPods",
     "undrainableNodeBehavior",
+    "ephemeralData",
     "creationData",
 ];
 /// `default` is read and plays no part in update runs (U9, R-I18).
@@ -379,6 +380,7 @@ impl<'a> Builder<'a> {
             node_soak: minutes("nodeSoakDurationInMinutes", 0, 30, 0),
             max_pods: map.get("maxPods").and_then(|field| field.integer(1, 250)).unwrap_or(30),
             undrainable: undrainable.unwrap_or_default(),
+            ephemeral_data: map.own("ephemeralData").and_then(|f| f.boolean()).unwrap_or(true),
             from_snapshot,
         })
     }

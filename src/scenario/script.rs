@@ -1,5 +1,7 @@
 //! `script`: what happens by name and instant, without luck (R-K6–R-K10).
 
+mod obstacles;
+
 use std::collections::BTreeMap;
 
 use super::access::{Field, Map, nearest};
@@ -14,7 +16,7 @@ use crate::sim::script::{
 };
 use crate::time::{Span, Timestamp};
 
-const SCRIPT: &[&str] = &["updates", "releases", "actions"];
+const SCRIPT: &[&str] = &["updates", "releases", "capacity", "disruptionBudgets", "actions"];
 const VERBS: &[&str] = &["approve", "stop", "start", "skip", "complete", "addPool", "generate"];
 const ACTION: &[&str] =
     &["at", "run", "approve", "stop", "start", "skip", "complete", "addPool", "generate"];
@@ -52,9 +54,11 @@ pub(super) fn read(
     };
     let updates = map.get("updates").map(|field| updates(&field, builder));
     let releases = map.get("releases").map(|field| releases(&field, builder));
+    let capacity = map.get("capacity").map(|field| obstacles::capacity(&field, builder));
+    let budgets = map.get("disruptionBudgets").map(|field| obstacles::budgets(&field, builder));
     let who = Who { has_update, profiles };
     let actions = map.get("actions").map(|field| actions(&field, builder, horizon, &who));
-    (Script { updates, releases, actions }, map.spot("updates"))
+    (Script { updates, releases, capacity, budgets, actions }, map.spot("updates"))
 }
 
 /// Of whom actions can be asked.

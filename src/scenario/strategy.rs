@@ -366,10 +366,11 @@ fn concurrency(field: &Field<'_>) -> Option<Amount> {
 
 /// `memberSelector: {byLabel: …}` (S5).
 pub(super) fn selector(field: &Field<'_>) -> Option<Selector> {
+    let name = field.name;
     if let Some(text) = field.node.as_text() {
         field
-            .fail("wrong-type", "`memberSelector` expects a map with `byLabel`")
-            .hint(format!("write memberSelector: {{byLabel: \"{text}\"}}"));
+            .fail("wrong-type", format!("`{name}` expects a map with `byLabel`"))
+            .hint(format!("write {name}: {{byLabel: \"{text}\"}}"));
         return None;
     }
     let label = field.map("a memberSelector", &["byLabel"])?.need("byLabel")?;

@@ -2,6 +2,7 @@
 
 mod durations;
 mod failures;
+mod nodes;
 mod people;
 mod releases;
 
@@ -27,15 +28,12 @@ const WORLD: &[&str] = &[
     "quota",
 ];
 /// Models of the world that are off until named, and not read by this version.
-const NOT_YET: [(&str, &str); 8] = [
+const NOT_YET: [(&str, &str); 5] = [
     ("defects", "defective releases"),
     ("watchers", "watchers"),
     ("churn", "members that come and go"),
     ("outages", "outages"),
-    ("throttling", "throttling"),
     ("campaigns", "campaigns"),
-    ("disruptionBudgets", "disruption budgets"),
-    ("quota", "quota and capacity"),
 ];
 
 /// Reads `world`. A script that says what happens takes the place of the models it replaces.
@@ -68,11 +66,17 @@ pub(super) fn read(field: Option<Field<'_>>, script: &Script, loader: &Loader<'_
     let releases = key("releases").map_or(ReleaseModel::Train, |field| releases::read(&field));
     let failures =
         key("failures").map_or(Some(failures::DEFAULT_FAILURES), |field| failures::read(&field));
+    let (durations, duration_factors) =
+        durations::read(key("durations"), loader).unwrap_or_else(durations::default);
+    let has_nodes = matches!(durations, DurationModel::Nodes(_));
+    nodes::warn_of_scripts(script, has_nodes, map);
     WorldModel {
+        durations,
+        duration_factors,
+        budgets: nodes::read_budgets(key("disruptionBudgets"), has_nodes, loader),
+        capacity: nodes::read_quota(key("quota"), has_nodes, loader),
+        throttling: key("throttling").and_then(|field| nodes::read_throttling(&field)),
         releases: if script.releases.is_some() { ReleaseModel::Off } else { releases },
-        durations: key("durations")
-            .and_then(|field| durations::read(&field, loader))
-            .unwrap_or_else(|| DurationModel::Cluster(minutes(40.0, 0.5))),
         failures: if script.updates.is_some() { None } else { failures },
         approvers,
         restarter,

@@ -509,6 +509,11 @@ impl<'p> Scheduler<'p> {
         self.observed.planned_of(member)
     }
 
+    /// Whether a running update moves the Kubernetes version of each pool of a member.
+    pub fn planned_kubernetes(&self, member: MemberId) -> impl Iterator<Item = bool> + '_ {
+        self.observed.moves_kubernetes_of(self.plan, member)
+    }
+
     /// A member's Kubernetes version now.
     pub fn kubernetes_version(&self, member: MemberId) -> Option<KubernetesVersion> {
         self.observed.kubernetes_of(member)

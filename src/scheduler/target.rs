@@ -468,6 +468,20 @@ impl Observed {
         self.pools_of(id).map(|pool| pool.planned)
     }
 
+    /// Whether a running update moves the Kubernetes version, by pool (R-I11).
+    pub(super) fn moves_kubernetes_of(
+        &self,
+        plan: &Plan<'_>,
+        id: MemberId,
+    ) -> impl Iterator<Item = bool> + '_ {
+        let target = match plan.update.upgrade {
+            Upgrade::Full(version) => Some(version),
+            Upgrade::ControlPlaneOnly(_) | Upgrade::NodeImageOnly => None,
+        };
+        let current = self.kubernetes[id];
+        self.pools_of(id).map(move |pool| pool.orchestrator.or(current) < target)
+    }
+
     pub(super) fn kubernetes_of(&self, id: MemberId) -> Option<KubernetesVersion> {
         self.kubernetes[id]
     }

@@ -8,7 +8,7 @@ mod ongoing;
 
 pub(super) use ongoing::Ongoing;
 
-use crate::fleet::{Member, OsType};
+use crate::fleet::{OsType, Pool};
 use crate::ids::MemberId;
 use crate::quantiles::Distribution;
 use crate::scheduler::disruption::{Change, Operation, Scope};
@@ -72,12 +72,11 @@ impl Campaign {
         change.expect("the scenario's changes are checked when it is read")
     }
 
-    /// Nodes of a member that a reimage takes: gMSA is a matter of Windows pools alone.
-    fn nodes_of(&self, member: &Member) -> u32 {
+    /// Whether a reimage takes this pool: gMSA is a matter of Windows pools alone.
+    fn affects(&self, pool: &Pool) -> bool {
         let windows_only =
             self.operation.scope() == Scope::Pool && self.operation.name() == "windowsGmsa";
-        let pools = member.pools.iter();
-        pools.filter(|pool| !windows_only || pool.os_type == OsType::Windows).map(|p| p.count).sum()
+        pool.count > 0 && (!windows_only || pool.os_type == OsType::Windows)
     }
 }
 
@@ -160,8 +159,10 @@ pub struct Changes {
     pub refused_calls: u32,
     /// Policies that were set to Allow, for the time of one request.
     pub policy_changes: u32,
-    /// Nodes that were reimaged; each loses its ephemeral data (N7).
+    /// Nodes that were reimaged.
     pub reimaged_nodes: u32,
+    /// Those of them that lost ephemeral data (N7).
+    pub ephemeral_data_losses: u32,
     /// Reimaging time while the member's `aksManagedNodeOSUpgradeSchedule` was open, up to the end
     /// of the simulation.
     pub in_window: Span,
@@ -183,6 +184,7 @@ impl Changes {
             total.refused_calls += part.refused_calls;
             total.policy_changes += part.policy_changes;
             total.reimaged_nodes += part.reimaged_nodes;
+            total.ephemeral_data_losses += part.ephemeral_data_losses;
             total.in_window += part.in_window;
             total.outside_window += part.outside_window;
             total.business += part.business;

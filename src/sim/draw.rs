@@ -54,6 +54,21 @@ pub enum Purpose {
     /// How long a configuration change reimages a member; by member. The attempts tell campaigns
     /// apart.
     Reimage = 48,
+    /// How long the parts of a member's update take; by member, pool and batch ([`Luck::own`]).
+    NodeTimes = 80,
+    /// Which members have a disruption budget that blocks, and how; by member. The attempts tell
+    /// questions apart: whether (0), caught (1), nodes (2), which (3–5), when mended (6).
+    Budget = 81,
+    /// How long the parts of a configuration change take; by member, pool and batch
+    /// ([`Luck::own`]). The attempts tell campaigns apart.
+    ReimageNodes = 82,
+    /// From one shortage of capacity to the next; by number. The attempts of this and the next two
+    /// purposes tell regions apart.
+    ShortageGap = 83,
+    /// How long a shortage lasts; by number.
+    ShortageLength = 84,
+    /// Whether a shortage is total; by number.
+    ShortageKind = 85,
     /// When a configuration change is asked for, where that is drawn; by member. The attempts tell
     /// campaigns apart.
     ChangeAsked = 144,
@@ -69,6 +84,9 @@ pub struct Luck {
 }
 
 impl Luck {
+    /// Places that an entity has to itself in [`Luck::own`].
+    pub const OWN: u32 = 1 << 24;
+
     /// The luck of this seed.
     pub fn new(seed: u64) -> Self {
         let mut key = [0; 32];
@@ -98,6 +116,22 @@ impl Luck {
     pub fn sequence(&self, replication: u32, purpose: Purpose, attempt: u16) -> Sequence {
         assert!(replication < POPULATIONS, "the last replication is the populations'");
         self.stream(replication, purpose as u16, attempt)
+    }
+
+    /// The bits of an entity that needs many: it has [`Luck::OWN`] places to itself, and these are
+    /// those from `first` on. The purpose must not be used with [`Self::at`].
+    pub fn own(
+        &self,
+        replication: u32,
+        purpose: Purpose,
+        attempt: u16,
+        (index, first): (u32, u32),
+    ) -> Sequence {
+        assert!(first < Self::OWN, "an entity has no more places of its own");
+        let mut sequence = self.sequence(replication, purpose, attempt);
+        let place = u128::from(index) * u128::from(Self::OWN) + u128::from(first);
+        sequence.0.set_word_pos(2 * place);
+        sequence
     }
 
     /// The draws of one field of a population, for its members 0, 1, 2 and so on: the same in
@@ -259,6 +293,23 @@ mod tests {
         for (index, place) in (0..).zip(places) {
             assert_eq!(luck.at(7, Purpose::Failure, 3, index), place);
         }
+    }
+
+    #[test]
+    fn x1_an_entity_has_places_of_its_own() {
+        let luck = Luck::new(3);
+        let own = |index, first| luck.own(1, Purpose::NodeTimes, 0, (index, first)).draw();
+        let mut places = luck.own(1, Purpose::NodeTimes, 0, (9, 4_096));
+        let drawn: Vec<u64> = (0..50).map(|_| places.draw()).collect();
+        assert!((0..).zip(&drawn).all(|(i, bits)| own(9, 4_096 + i) == *bits));
+        let mut all: Vec<u64> = (0..200).flat_map(|i| [own(i, 0), own(i, Luck::OWN - 1)]).collect();
+        all.extend(drawn);
+        let number = all.len();
+        all.sort_unstable();
+        all.dedup();
+        assert_eq!(all.len(), number, "different places have different numbers");
+        let last = luck.own(1, Purpose::NodeTimes, 0, (u32::MAX, Luck::OWN - 1)).draw();
+        assert_ne!(last, own(0, 0));
     }
 
     #[test]

@@ -18,6 +18,7 @@ use crate::scheduler::auto_upgrade::{Catalog, Made, Profile, SupportCalendar, Ta
 use crate::scheduler::{Event, Log, NoLog, Node, Output, Plan, Record, Released, Scheduler, State};
 use crate::sim::behind::{Cohorts, Watched};
 use crate::sim::draw::Luck;
+use crate::sim::durations::Begins;
 use crate::sim::outcome::{Autonomous, ProfileRun};
 use crate::sim::people::{self, People};
 use crate::sim::queue::{Happening, RunNo};
@@ -347,7 +348,8 @@ impl<'p> Hub<'p> {
             sim.truth.check_start(sim.world, scheduler, member, now);
         }
         let asking = (scheduler, own.map(|run| &run.luck));
-        let (takes, code) = sim.truth.update(sim.world, asking, member, attempt);
+        let begins = Begins { now, member, number: attempt };
+        let (takes, code) = sim.truth.update(sim.world, asking, begins);
         sim.queue.push(now + takes, Happening::UpdateEnds(member, code));
     }
 

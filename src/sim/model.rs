@@ -6,6 +6,7 @@ use crate::quantiles::Distribution;
 use crate::scheduler::auto_upgrade::Profile;
 use crate::scheduler::{Restart, Update};
 use crate::sim::campaign::Campaign;
+use crate::sim::nodes::{BudgetModel, CapacityModel, DurationFactor, NodeModel, ThrottlingModel};
 use crate::sim::script::Script;
 use crate::time::{Span, Timestamp};
 
@@ -41,6 +42,14 @@ pub struct WorldModel {
     pub releases: ReleaseModel,
     /// `durations`: how long an update takes.
     pub durations: DurationModel,
+    /// `durations.factors`: what takes longer than others, or less long.
+    pub duration_factors: Vec<DurationFactor>,
+    /// `disruptionBudgets`: budgets that block drains; `None`: there are none.
+    pub budgets: Option<BudgetModel>,
+    /// `quota`: shortages of capacity; `None`: there are none.
+    pub capacity: Option<CapacityModel>,
+    /// `throttling`: how many updates at once slow each other down; `None`: they don't.
+    pub throttling: Option<ThrottlingModel>,
     /// `failures`: independent failures; `None` turns them off.
     pub failures: Option<FailureModel>,
     /// `people.approvers`: who approves gates, and when; `None`: nobody does.
@@ -63,6 +72,8 @@ pub enum ReleaseModel {
 pub enum DurationModel {
     /// One draw for each member and attempt; the distribution is in milliseconds.
     Cluster(Distribution),
+    /// The sum of the update's parts: control plane, pools, nodes.
+    Nodes(Box<NodeModel>),
 }
 
 /// Independent failures of updates (W6).

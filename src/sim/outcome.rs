@@ -3,7 +3,7 @@
 use crate::scheduler::auto_upgrade::Target;
 use crate::scheduler::{RunStatus, Scheduler, State};
 use crate::sim::behind::Behind;
-use crate::sim::{Ascending, Changes, Course, Delays, Trace};
+use crate::sim::{Ascending, Changes, Costs, Course, Delays, Trace};
 use crate::time::{Span, Timestamp};
 
 /// How a replication ended.
@@ -72,6 +72,8 @@ pub struct Outcome {
     pub changes: Changes,
     /// The same of each campaign, in the scenario's order.
     pub campaigns: Vec<Changes>,
+    /// What updates and changes cost; nothing of updates where the world knows no nodes.
+    pub costs: Costs,
     /// What auto-upgrade came to; `None` without profiles.
     pub autonomous: Option<Box<Autonomous>>,
 }
@@ -205,6 +207,7 @@ impl Outcome {
             delays: Delays::default(),
             changes: Changes::default(),
             campaigns: Vec::new(),
+            costs: Costs::default(),
             autonomous: None,
         }
     }

@@ -13,6 +13,10 @@ pub struct Script {
     pub updates: Option<ScriptedUpdates>,
     /// `releases`: what arrives where and when, instead of the world's releases.
     pub releases: Option<Vec<ScriptedRelease>>,
+    /// `capacity`: shortages, instead of the world's.
+    pub capacity: Option<Vec<ScriptedShortage>>,
+    /// `disruptionBudgets`: budgets that block, instead of the world's.
+    pub budgets: Option<Vec<ScriptedBudget>>,
     /// `actions`: what people do, in the order of time, then of the file (R-K8). `None` when the
     /// key is absent: then the world's people act.
     pub actions: Option<Vec<ScriptedAction>>,
@@ -58,6 +62,36 @@ impl ScriptedRelease {
     pub fn published(&self) -> Option<Timestamp> {
         self.regions.iter().map(|(_, at)| *at).chain(self.everywhere_else).min()
     }
+}
+
+/// A region has little or nothing to give to pools that ask for surge nodes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ScriptedShortage {
+    /// Where.
+    pub region: RegionId,
+    /// From when on, from the start.
+    pub from: Span,
+    /// Until when, exclusive.
+    pub to: Span,
+    /// Whether not even one node is to be had.
+    pub total: bool,
+}
+
+/// A disruption budget that blocks drains on a member.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ScriptedBudget {
+    /// Whose.
+    pub member: MemberId,
+    /// Which pool, by its number in the member.
+    pub pool: u32,
+    /// So many of its nodes come before those that are blocked.
+    pub after: u32,
+    /// So many nodes are blocked.
+    pub nodes: u32,
+    /// Whether it is noticed before an update starts.
+    pub caught: bool,
+    /// When it is mended, from the start.
+    pub mended: Option<Span>,
 }
 
 /// One scripted action, at an offset from the scenario's start.

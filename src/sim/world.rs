@@ -4,38 +4,37 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use crate::bits::Bits;
-use crate::fleet::{Fleet, NodeImage, PoolImage};
+use crate::fleet::{Fleet, NodeImage, Pool, PoolImage};
 use crate::ids::{Column, FamilyId, MemberId, RegionId};
 use crate::quantiles::Quantiles;
 use crate::scheduler::{
     Action, Event, FailureCode, NodeImageSelection, Plan, Released, Scheduler, Support,
 };
+use crate::sim::Changes;
 use crate::sim::delay::Targets;
 use crate::sim::draw::{BLOCK, Chance, Luck, Purpose, happens};
-use crate::sim::model::{DurationModel, FailureModel, Setting};
+use crate::sim::durations::{Begins, Durations, Lengths, Reimage};
+use crate::sim::model::{FailureModel, Setting};
+use crate::sim::nodes::{Costs, Estimate, Setback};
 use crate::sim::people::People;
 use crate::sim::queue::{Happening, Queue, RunNo};
 use crate::sim::releases::{Arrivals, Lifecycle, Releases, Wants};
 use crate::sim::script::{ScriptedUpdate, ScriptedUpdates, ScriptedVerb};
 use crate::time::{Span, Timestamp};
 
-/// No update of the models takes less (R-A8).
-const SHORTEST_UPDATE: i64 = Span::SECOND.as_millis();
-
-/// Stands for a duration of 49 days or more, which is drawn again when it is wanted.
-const LONG: u32 = u32::MAX;
-
 /// Everything about a scenario that all replications and strategies share, compiled for the loop.
 #[derive(Debug)]
 pub struct World<'s> {
     pub(super) setting: Setting<'s>,
     luck: Luck,
-    durations: Quantiles,
+    durations: Durations,
     releases: Releases,
     /// Scripted actions, one for each target of a skip, by time, then by file (R-K8).
     actions: Vec<ScriptedStep<'s>>,
     /// What failed updates report; 0 is `UpdateFailed`.
     codes: Vec<String>,
+    /// Where the codes of setbacks begin.
+    setbacks: u16,
     pub(super) approval_delay: Option<Quantiles>,
     pub(super) restart_delay: Option<Quantiles>,
     /// When each campaign asks its members, where that is drawn.
@@ -73,15 +72,18 @@ pub(super) enum Step<'s> {
 impl<'s> World<'s> {
     /// Compiles the world of a setting.
     pub fn new(setting: Setting<'s>) -> Self {
-        let DurationModel::Cluster(durations) = &setting.world.durations;
         let world = &setting.world;
+        let mut codes = failure_codes(setting.script.updates.as_ref());
+        let setbacks = u16::try_from(codes.len()).expect("codes fit u16");
+        codes.extend(Setback::ALL.map(|setback| setback.code().to_owned()));
         Self {
             setting,
             luck: Luck::new(setting.seed),
-            durations: Quantiles::new(durations),
+            durations: Durations::new(setting),
             releases: Releases::new(setting, wants(setting)),
             actions: scripted_actions(setting),
-            codes: failure_codes(setting.script.updates.as_ref()),
+            codes,
+            setbacks,
             approval_delay: world.approvers.as_ref().map(|people| Quantiles::new(&people.delay)),
             restart_delay: world.restarter.as_ref().map(|people| Quantiles::new(&people.after)),
             asked: setting.campaigns.iter().map(|it| it.drawn().map(Quantiles::new)).collect(),
@@ -96,8 +98,7 @@ impl<'s> World<'s> {
 
     /// Nearly all updates take less.
     pub(super) fn usual_update(&self) -> Span {
-        let millis = self.durations.millis(u64::MAX - (u64::MAX >> 11), SHORTEST_UPDATE);
-        Span::from_millis(millis)
+        self.durations.usual(self.setting)
     }
 
     /// The texts of failure codes.
@@ -107,9 +108,7 @@ impl<'s> World<'s> {
 
     /// Whether a replication draws no random number at all.
     pub fn is_deterministic(&self) -> bool {
-        let DurationModel::Cluster(durations) = &self.setting.world.durations;
-        let (shortest, longest) = durations.range();
-        let constant = shortest.to_bits() == longest.to_bits();
+        let constant = self.durations.is_constant(self.setting);
         let no_failures = self.setting.world.failures.is_none_or(|model| model.probability <= 0.0);
         let drawn = self.asked.iter().any(Option::is_some);
         let changes = !drawn && (constant || self.setting.campaigns.is_empty());
@@ -123,10 +122,10 @@ impl<'s> World<'s> {
         self.luck.of_run(profile, nth)
     }
 
-    /// How long a campaign's change reimages a member.
-    pub(super) fn reimage(&self, replication: u32, campaign: u16, member: MemberId) -> Span {
-        let bits = self.luck.at(replication, Purpose::Reimage, campaign, member.0);
-        Span::from_millis(self.durations.millis(bits, SHORTEST_UPDATE))
+    /// What the update of all pools of each member comes to in the mean, with nothing in its way;
+    /// `None` where the model of durations knows nothing of nodes.
+    pub fn estimates(&self) -> Option<Column<MemberId, Estimate>> {
+        self.durations.estimates(self.setting)
     }
 
     /// When a campaign asks a member first, where that is drawn, from the start.
@@ -238,8 +237,7 @@ fn pools_behind(fleet: &Fleet) -> Vec<Behind> {
 pub(super) struct Truth {
     replication: u32,
     pub(super) luck: Luck,
-    /// How long each member's first attempt takes, in milliseconds; [`LONG`] if it does not fit.
-    first_durations: Column<MemberId, u32>,
+    lengths: Lengths,
     /// Whose first attempt fails.
     first_failures: Bits,
     arrivals: Arrivals,
@@ -255,7 +253,7 @@ impl Truth {
         Self {
             replication: 0,
             luck: world.luck,
-            first_durations: Column::new(),
+            lengths: Lengths::default(),
             first_failures: Bits::default(),
             arrivals: Arrivals::default(),
             next_arrival: 0,
@@ -291,23 +289,17 @@ impl Truth {
 
     fn draw_updates(&mut self, world: &World<'_>) {
         let setting = world.setting;
-        if setting.script.updates.is_some() {
+        let scripted = setting.script.updates.is_some();
+        let luck = (&world.luck, self.replication);
+        self.lengths.draw(&world.durations, setting.fleet, luck, scripted);
+        if scripted {
             return;
         }
         let members = setting.fleet.members.len();
-        self.first_durations.resize(members, 0);
         self.first_failures.reset(members);
-        let mut block = [0; BLOCK];
-        let mut durations = world.luck.sequence(self.replication, Purpose::Duration, 0);
-        for durations_of_block in self.first_durations.as_mut_slice().chunks_mut(BLOCK) {
-            durations.fill(&mut block);
-            for (takes, bits) in durations_of_block.iter_mut().zip(block) {
-                let millis = world.durations.millis(bits, SHORTEST_UPDATE);
-                *takes = u32::try_from(millis).unwrap_or(LONG);
-            }
-        }
         if let Some(FailureModel { probability, .. }) = setting.world.failures {
             let mut failures = world.luck.sequence(self.replication, Purpose::Failure, 0);
+            let mut block = [0; BLOCK];
             let chance = Chance::new(probability);
             let members = u32::try_from(members).expect("members fit u32");
             for first in (0..members).step_by(BLOCK) {
@@ -464,12 +456,12 @@ impl Truth {
     /// The luck is the asking run's own; `None`: that of the scenario's `update`, whose first
     /// attempts are drawn beforehand.
     pub(super) fn update(
-        &self,
+        &mut self,
         world: &World<'_>,
-        (_, luck): (&Scheduler<'_>, Option<&Luck>),
-        member: MemberId,
-        attempt: u16,
+        (scheduler, luck): (&Scheduler<'_>, Option<&Luck>),
+        begins: Begins,
     ) -> (Span, Option<FailureCode>) {
+        let Begins { member, number: attempt, .. } = begins;
         if let Some(script) = &world.setting.script.updates {
             let ScriptedUpdate { takes, fails } = script.attempt(member, attempt);
             let code = fails.as_ref().map(|text| {
@@ -479,15 +471,15 @@ impl Truth {
             });
             return (*takes, code);
         }
+        let index = member.0;
+        let place = (world.setting.fleet, (&world.luck, self.replication));
+        let (takes, setback) =
+            self.lengths.update(&world.durations, place, (scheduler, luck), begins);
+        if let Some(setback) = setback {
+            return (takes, Some(FailureCode(world.setbacks + setback as u16)));
+        }
         let drawn = luck.is_none();
-        let (luck, index) = (luck.unwrap_or(&self.luck), member.0);
-        let first = self.first_durations[member];
-        let takes = if attempt == 0 && drawn && first != LONG {
-            i64::from(first)
-        } else {
-            let bits = luck.at(self.replication, Purpose::Duration, attempt, index);
-            world.durations.millis(bits, SHORTEST_UPDATE)
-        };
+        let luck = luck.unwrap_or(&self.luck);
         let fails = if drawn {
             self.first_failures.contains(index)
         } else {
@@ -495,7 +487,23 @@ impl Truth {
             world.setting.world.failures.is_some_and(|model| happens(bits, model.probability))
         };
         let fails = fails && (attempt == 0 || !self.clears(world, luck, index));
-        (Span::from_millis(takes), fails.then_some(FailureCode::default()))
+        (takes, fails.then_some(FailureCode::default()))
+    }
+
+    /// What a campaign's change of a member comes to that begins now.
+    pub(super) fn reimage(
+        &mut self,
+        world: &World<'_>,
+        begins: Begins,
+        affects: impl Fn(&Pool) -> bool,
+    ) -> Reimage {
+        let place = (world.setting.fleet, (&world.luck, self.replication));
+        self.lengths.reimage(&world.durations, place, begins, affects)
+    }
+
+    /// What updates and these changes cost up to `end`.
+    pub(super) fn costs(&mut self, world: &World<'_>, changes: &Changes, end: Timestamp) -> Costs {
+        self.lengths.costs(&world.durations, changes, end)
     }
 
     /// Whether the failures of a member are transient: the next attempt succeeds (W6).

@@ -17,6 +17,7 @@ mod garble;
 mod inputs;
 mod kubernetes;
 mod lints;
+mod nodes;
 mod people;
 mod precision;
 mod product;

@@ -178,7 +178,9 @@ fn every_kind_of_distribution_is_read() {
         let text = format!("{HEAD}{FLEET}{UPDATE}world: {{durations: {{update: {kind}}}}}\n");
         let files = [("times.csv", "duration,note\n10m,a\n20m,b\n\n90m,c\n")];
         let (scenario, _) = read_with(&text, &files).unwrap_or_else(|e| panic!("{}", all(&e)));
-        let DurationModel::Cluster(update) = scenario.world.durations;
+        let DurationModel::Cluster(update) = scenario.world.durations else {
+            panic!("the default draws one duration a member");
+        };
         let (low, high) = update.range();
         assert!(low >= 0.0 && high >= 2_400_000.0, "{kind}: {low} to {high}");
     }

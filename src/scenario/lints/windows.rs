@@ -8,9 +8,11 @@ use crate::calendar::{
 };
 use crate::error::Diagnostic;
 use crate::fleet::regions::Region;
-use crate::ids::{MemberId, WindowId};
+use crate::ids::{Column, MemberId, WindowId};
+use crate::scenario::Scenario;
 use crate::scenario::tree::Spot;
 use crate::scheduler::Upgrade;
+use crate::sim::World;
 use crate::sim::model::DurationModel;
 use crate::time::{Span, Timestamp};
 
@@ -229,12 +231,13 @@ fn too_short(run: &Run<'_>, id: WindowId, window: &Window, found: &mut Found) {
             let attempts = updates.by_member.get(id).unwrap_or(&updates.rest);
             attempts.iter().map(|attempt| attempt.takes).max().unwrap_or_default()
         }
-        None => run.typical_update,
+        None => run.typical_updates.takes(*id),
     };
     let slow: Vec<MemberId> =
         run.by_window[id].iter().copied().filter(|id| takes(id) > longest).collect();
     let Some(slowest) = slow.iter().map(takes).max() else { return };
-    let how = if run.scenario.script.updates.is_some() { "" } else { " (the median)" };
+    let scripted = run.scenario.script.updates.is_some();
+    let how = if scripted { "" } else { run.typical_updates.word() };
     let message = format!(
         "the window is open for {longest} at most, the update of {} takes {slowest}{how}",
         run.names(&slow),
@@ -244,12 +247,44 @@ fn too_short(run: &Run<'_>, id: WindowId, window: &Window, found: &mut Found) {
     found.add(Some(run.scenario.places.windows[id]), run.about(&slow, warning));
 }
 
-/// The median duration of an update, to the second.
-pub(super) fn typical_update(model: &DurationModel) -> Span {
-    let DurationModel::Cluster(takes) = model;
-    #[expect(clippy::cast_possible_truncation, reason = "durations are at most a hundred years")]
-    let millis = takes.quantile_exact(0.5) as i64;
-    Span::from_secs(millis / 1_000)
+/// How long updates take, to the second, as far as that can be said.
+pub(super) enum TypicalUpdates {
+    /// The median, the same for all.
+    Median(Span),
+    /// The mean, by member.
+    Mean(Column<MemberId, Span>),
+}
+
+impl TypicalUpdates {
+    pub(super) fn of(scenario: &Scenario) -> Self {
+        match &scenario.world.durations {
+            DurationModel::Cluster(takes) => {
+                #[expect(clippy::cast_possible_truncation, reason = "a hundred years at most")]
+                let millis = takes.quantile_exact(0.5) as i64;
+                Self::Median(Span::from_secs(millis / 1_000))
+            }
+            DurationModel::Nodes(_) => {
+                let estimates = World::new(scenario.setting()).estimates().unwrap_or_default();
+                let upgrade = scenario.update.upgrade;
+                let seconds = |span: Span| Span::from_secs(span.as_millis() / 1_000);
+                Self::Mean(estimates.iter().map(|of| seconds(of.total(upgrade))).collect())
+            }
+        }
+    }
+
+    fn takes(&self, member: MemberId) -> Span {
+        match self {
+            Self::Median(span) => *span,
+            Self::Mean(means) => means[member],
+        }
+    }
+
+    const fn word(&self) -> &'static str {
+        match self {
+            Self::Median(_) => " (the median)",
+            Self::Mean(_) => " (the mean)",
+        }
+    }
 }
 
 /// U9: members whose only window is the one that this update does not look at.
@@ -314,8 +349,7 @@ fn same_opening(run: &Run<'_>, found: &mut Found) {
         let next = window.intervals_from(run.scenario.start).next();
         let Some(next) = next.filter(|next| next.open <= run.end) else { continue };
         for member in &run.by_window[id] {
-            let subscription =
-                subscription(run.fleet.members[*member].cluster_resource_id.as_ref());
+            let subscription = run.fleet.members[*member].subscription().unwrap_or_default();
             *windowed.entry(subscription).or_default() += 1;
             opening.entry((subscription, next.open)).or_default().push(*member);
         }
@@ -342,12 +376,4 @@ fn same_opening(run: &Run<'_>, found: &mut Found) {
         let place = window.map(|window| run.scenario.places.windows[window]);
         found.add(place, run.about(&members, warning));
     }
-}
-
-/// The subscription in a resource id; empty without one.
-fn subscription(id: Option<&String>) -> &str {
-    let mut parts = id.map_or("", String::as_str).split('/').skip_while(|part| part.is_empty());
-    let is_subscription =
-        parts.next().is_some_and(|part| part.eq_ignore_ascii_case("subscriptions"));
-    if is_subscription { parts.next().unwrap_or_default() } else { "" }
 }

@@ -12,14 +12,15 @@ use crate::ids::MemberId;
 use crate::scheduler::disruption::{Decision, Verdict};
 use crate::scheduler::{Event, Plan, Scheduler, State};
 use crate::sim::Watch;
+use crate::sim::durations::{Begins, Reimage};
+use crate::sim::model::Setting;
 use crate::sim::queue::{Happening, Queue};
-use crate::sim::world::World;
+use crate::sim::world::{Truth, World};
 use crate::time::{Span, Timestamp};
 
 /// What is true of changes in one replication.
 #[derive(Debug, Default)]
 pub(in crate::sim) struct Ongoing {
-    replication: u32,
     /// The last instant that is simulated.
     end: Timestamp,
     /// Members that are reimaged now.
@@ -51,7 +52,7 @@ impl Ongoing {
         if setting.campaigns.is_empty() {
             return;
         }
-        (self.replication, self.end) = (replication, end);
+        self.end = end;
         self.waiting.clear();
         self.travelling.clear();
         self.reimages.clear();
@@ -124,7 +125,7 @@ impl Ongoing {
         &mut self,
         now: Timestamp,
         (id, number): (MemberId, u16),
-        world: &World<'_>,
+        (world, truth): (&World<'_>, &mut Truth),
         scheduler: &mut Scheduler<'_>,
         queue: &mut Queue,
         watch: &mut impl Watch,
@@ -162,30 +163,25 @@ impl Ongoing {
                 }
             }
         }
-        if !change.reimages() || campaign.nodes_of(member) == 0 {
+        if !change.reimages() || !member.pools.iter().any(|pool| campaign.affects(pool)) {
             told(ChangeStep::Completed);
             self.of(number).done.push((now - setting.start).as_millis());
             return;
         }
         told(ChangeStep::Started);
-        let ends = now + world.reimage(self.replication, number, id);
-        self.reimage(now, ends, (id, number), world);
+        let begins = Begins { now, member: id, number };
+        let reimage = truth.reimage(world, begins, |pool| campaign.affects(pool));
+        let ends = now + reimage.takes;
+        self.count(begins, reimage, setting);
         queue.push(ends, Happening::ChangeEnds(id, number));
         let outputs = scheduler.handle(now, Event::Busy(id, true), watch);
         assert_eq!(outputs.len(), 0, "nobody is started before the scheduler is woken");
     }
 
     /// A reimage begins; its nodes and hours are counted.
-    fn reimage(
-        &mut self,
-        now: Timestamp,
-        ends: Timestamp,
-        (id, number): (MemberId, u16),
-        world: &World<'_>,
-    ) {
-        let setting = world.setting;
-        let (campaign, member) =
-            (&setting.campaigns[usize::from(number)], &setting.fleet.members[id]);
+    fn count(&mut self, begins: Begins, reimage: Reimage, setting: Setting<'_>) {
+        let Begins { now, member: id, number } = begins;
+        let (ends, member) = (now + reimage.takes, &setting.fleet.members[id]);
         self.busy.insert(id.0);
         self.queued += 1;
         self.reimages.push((id, now, ends));
@@ -195,7 +191,8 @@ impl Ongoing {
         // What lies beyond the end is not simulated.
         let end = self.end;
         let of = self.of(number);
-        of.reimaged_nodes += campaign.nodes_of(member);
+        of.reimaged_nodes += reimage.nodes;
+        of.ephemeral_data_losses += reimage.losses;
         of.charge(window, clock, now, ends.min(end));
     }
 
