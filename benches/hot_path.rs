@@ -60,6 +60,25 @@ fn eventful(bencher: Bencher<'_, '_>, members: u32) {
     replication(bencher, Kind::Eventful, members);
 }
 
+/// The same with defects, churn, and people who mind them: what the models cost when they are on.
+#[divan::bench(args = [100, 1_000, 10_000])]
+fn trouble(bencher: Bencher<'_, '_>, members: u32) {
+    replication(bencher, Kind::Trouble, members);
+}
+
+/// How far behind members were, of a replication whose records are there.
+#[divan::bench(args = [100, 1_000, 10_000])]
+fn staleness(bencher: Bencher<'_, '_>, members: u32) {
+    let scenario = fleets::scenario(Kind::Eventful, members);
+    let experiment = fleets::experiment(&scenario);
+    let mut simulation = Simulation::new(&experiment.world, &experiment.plans[0]);
+    let mut history = History::default();
+    simulation.run(1, experiment.end(), &mut history);
+    bencher
+        .counter(ItemsCount::new(members))
+        .bench_local(|| simulation.versions(&history.records, experiment.end()));
+}
+
 /// The same as an experiment runs it: records kept, delays split.
 #[divan::bench(args = [100, 1_000, 10_000])]
 fn watched(bencher: Bencher<'_, '_>, members: u32) {

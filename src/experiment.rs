@@ -17,7 +17,10 @@ mod updates;
 pub use histogram::{MemberTimes, Pooled};
 pub use metric::{ChangeMetric, CostMetric, Metric, Unit};
 pub use precision::{Goal, HEADLINES, Reached, Sought};
-pub use sensitivity::{Change, FACTORS, Input, Overtaking, Trial, changes, overtakings, trials};
+pub use sensitivity::{
+    Answer, Change, FACTORS, Input, Overtaking, RANKED, Trial, answers, changes, overtakings,
+    trials,
+};
 pub use sweep::{MOST_POINTS, grid};
 pub use updates::UpdateTimes;
 
@@ -346,6 +349,7 @@ impl<'p> Replicas<'p> {
         let replication = u32::try_from(replication).expect("replications fit u32");
         let mut outcome = self.simulation.run(replication, end, &mut self.history);
         outcome.delays = self.simulation.delays(&self.history.records, end);
+        outcome.versions = self.simulation.versions(&self.history.records, end);
         self.stopwatch.add(&self.history.records);
         outcome
     }

@@ -250,6 +250,14 @@ impl Distribution {
         }))
     }
 
+    /// A beta distribution with the same `a` and `factor` times the mean, at most 0.99; `None` of
+    /// other distributions.
+    pub fn leaning(&self, factor: f64) -> Option<Self> {
+        let Kind::Beta { a, b } = self.0 else { return None };
+        let mean = (a / (a + b) * factor).min(0.99);
+        Self::beta(a, a * (1.0 - mean) / mean).ok()
+    }
+
     /// A lognormal with the same median and `factor` times the sigma, at most 10; `None` of other
     /// distributions.
     pub fn spread(&self, factor: f64) -> Option<Self> {

@@ -362,7 +362,7 @@ fn read_root(root: &Field<'_>, loader: &Loader<'_>, seed: Option<u64>) -> Option
     let runs = (has_update, &profiles[..]);
     let (script, scripted_updates) = script::read(script, &mut builder, horizon, runs);
     profiles::check_targets((&profiles, &profile_places), &script, start, &map);
-    let world = world::read(map.get("world"), &script, loader);
+    let world = world::read(map.get("world"), &script, &builder, loader);
     let update = update?;
     warn_of_unreleased_targets(&update, &script, &builder, map.place_of("update"));
     let places = Places {

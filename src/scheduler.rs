@@ -64,7 +64,7 @@ pub use state::{NodeKind, State};
 pub use strategy::*;
 pub use target::{IMAGE_VALIDITY, Support};
 
-use crate::fleet::{ImageVersion, Pool};
+use crate::fleet::{ImageVersion, Pool, PowerState};
 use crate::ids::{GateId, MemberId, RegionId, StageId};
 
 /// What happens, as the driver tells it.
@@ -83,6 +83,10 @@ pub enum Event<'a> {
     /// Another run or a change begins (`true`) or ends its work on a member: until it ends, the
     /// member is not updated (R-B7, condition 0). Must not begin while the member is updated.
     Busy(MemberId, bool),
+    /// A member's cluster is stopped, or started again; an update in flight goes on (R-I21).
+    PowerState(MemberId, PowerState),
+    /// A member has left the fleet: it is Skipped if its update has not started (R-I21).
+    Left(MemberId),
     /// Somebody asks something of the run.
     Act(Action<'a>),
     /// Nothing more happens at this instant, and `next_wake` has come.

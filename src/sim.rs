@@ -6,24 +6,33 @@
 
 pub mod behind;
 pub mod campaign;
+pub mod churn;
+pub mod crew;
+pub mod defects;
 mod delay;
 pub mod draw;
 mod durations;
+pub mod failures;
 mod hub;
 pub mod model;
+mod news;
 pub mod nodes;
 pub mod outcome;
-mod people;
+pub mod people;
 mod queue;
 pub mod releases;
 pub mod script;
+mod staleness;
 mod trace;
+pub mod whom;
 pub mod world;
 
 pub use campaign::{ChangeRecord, ChangeStep, Changes};
+pub use defects::Exposure;
 pub use delay::{DelayCause, Delays};
 pub use nodes::Costs;
 pub use outcome::{Autonomous, End, Outcome, ProfileRun};
+pub use staleness::Versions;
 pub use trace::{Ascending, Trace};
 pub use world::World;
 
@@ -31,6 +40,7 @@ use crate::scheduler::{Event, Log, Node, Output, Plan, Reason, Record, Refusal, 
 use crate::sim::campaign::Ongoing;
 use crate::sim::durations::Begins;
 use crate::sim::hub::Hub;
+use crate::sim::news::Upshot;
 use crate::sim::queue::{Happening, Queue};
 use crate::sim::world::{Asked, Truth};
 use crate::time::Timestamp;
@@ -52,6 +62,7 @@ pub struct Simulation<'p> {
     path: delay::Path,
     /// The runs beside the scheduler's own, where there can be any.
     hub: Option<Box<Hub<'p>>>,
+    staleness: staleness::Staleness,
     /// Whether the scheduler's invariants are checked after every step.
     checked: bool,
     /// Whose updates the last step started, where it is checked.
@@ -79,7 +90,10 @@ impl Watch for crate::scheduler::NoLog {
 #[derive(Debug, Clone, Copy)]
 enum Notice {
     GatePending(crate::ids::GateId),
+    MemberPending(crate::ids::MemberId),
     RunFailed,
+    RunHalts,
+    RunGoesOn,
 }
 
 /// What is kept of a replication's course.
@@ -104,6 +118,8 @@ struct Told<'a, W> {
     watch: &'a mut W,
     notices: &'a mut Vec<Notice>,
     course: &'a mut Course,
+    /// Whether somebody looks at members that are Pending.
+    waiting: bool,
 }
 
 impl<W: Watch> Log for Told<'_, W> {
@@ -116,9 +132,18 @@ impl<W: Watch> Log for Told<'_, W> {
             (Node::Member(_), State::Skipped) if at_target(record.reason) => {
                 done.push((record.time - *start).as_millis());
             }
+            (Node::Member(id), State::Pending) if self.waiting && record.from != State::Pending => {
+                self.notices.push(Notice::MemberPending(id));
+            }
             (Node::Member(_), _) => {}
             (Node::Gate(id), State::Pending) => self.notices.push(Notice::GatePending(id)),
             (Node::Run, State::Failed) => self.notices.push(Notice::RunFailed),
+            (Node::Run, State::Stopping | State::Stopped) => self.notices.push(Notice::RunHalts),
+            (Node::Run, State::Running)
+                if matches!(record.from, State::Stopped | State::Failed) =>
+            {
+                self.notices.push(Notice::RunGoesOn);
+            }
             _ => {}
         }
         self.watch.record(record);
@@ -143,6 +168,7 @@ impl<'p> Simulation<'p> {
             course: Course::default(),
             path: delay::Path::default(),
             hub: Hub::new(plan),
+            staleness: staleness::Staleness::default(),
             checked: false,
             started: Vec::new(),
         }
@@ -161,6 +187,7 @@ impl<'p> Simulation<'p> {
         self.queue.reset(self.world.start());
         self.course.reset(self.world.start());
         self.truth.draw(self.world, replication, &mut self.scheduler);
+        self.truth.begin(self.world, end, &mut self.queue);
         let start = self.world.start();
         self.changes.reset(self.world, self.scheduler.plan(), (replication, end), &mut self.queue);
         self.with_hub(Hub::reset);
@@ -194,8 +221,10 @@ impl<'p> Simulation<'p> {
         let campaigns = self.changes.outcomes();
         let changes = Changes::total(&campaigns);
         let costs = self.truth.costs(self.world, &changes, end);
+        let run = (&self.scheduler, self.hub.is_none());
+        let exposure = self.truth.aftermath(self.world, run, end, &mut self.queue);
         let outcome = Outcome::of(&self.scheduler, &self.course, start, end);
-        Outcome { changes, campaigns, costs, autonomous, ..outcome }
+        Outcome { changes, campaigns, costs, exposure, autonomous, ..outcome }
     }
 
     /// Hands one happening to the scheduler and carries out what it asks for.
@@ -204,22 +233,40 @@ impl<'p> Simulation<'p> {
             self.with_hub(|hub, simulation| hub.deliver(simulation, now, happening, watch));
             return;
         }
+        if let Happening::UpdateEnds(member, code) = happening {
+            let queue = &mut self.queue;
+            self.truth.ends(self.world, &self.scheduler, now, (member, code), queue);
+        }
         let event = match happening {
             Happening::Start => Event::Started,
             Happening::Wake => Event::Woke,
             Happening::UpdateEnds(member, None) => Event::UpdateCompleted(member),
             Happening::UpdateEnds(member, Some(code)) => Event::UpdateFailed(member, code),
+            Happening::Arrival(what, region) if self.truth.withholds(self.world, what, region) => {
+                return;
+            }
             Happening::Arrival(what, region) => Event::Arrived(what, region),
-            Happening::Scripted(number) => self.world.scripted(number),
-            Happening::Approval(gate, _) => people::approval(self.scheduler.plan(), gate),
-            Happening::Restart(_) => self.world.restart(),
+            Happening::Scripted(number) => {
+                self.truth.scripted(self.world, now, number);
+                self.world.scripted(number)
+            }
             Happening::Published => unreachable!("only profiles look at releases"),
             Happening::ChangeAsked(..) | Happening::ChangeEnds(..) => {
                 return self.change(now, happening, watch);
             }
+            _ if happening.is_news() => return self.news(now, happening, watch),
+            _ => {
+                let (crew, degraded) = (&self.world.crew, self.truth.known_degraded());
+                let people = &mut self.truth.people;
+                match people.deed(crew, (now, happening), degraded, &self.scheduler) {
+                    Some(event) => event,
+                    None => return,
+                }
+            }
         };
+        let waiting = self.world.crew.skips();
         let (notices, course) = (&mut self.notices, &mut self.course);
-        let mut told = Told { watch: &mut *watch, notices, course };
+        let mut told = Told { watch: &mut *watch, notices, course, waiting };
         let _ = self.scheduler.handle(now, event, &mut told);
         for output in self.scheduler.outputs() {
             match *output {
@@ -246,10 +293,17 @@ impl<'p> Simulation<'p> {
             }
             self.changes.freed(now, member, &mut self.queue);
         }
+        self.react(now);
+    }
+
+    /// People react to what they were told.
+    fn react(&mut self, now: Timestamp) {
+        let degraded = self.truth.known_degraded();
         let draws = (&self.truth.luck, self.truth.replication());
         for notice in self.notices.drain(..) {
             let (plan, people) = (self.scheduler.plan(), &mut self.truth.people);
-            people.react(self.world, draws, (now, notice), plan, &mut self.queue);
+            let (what, who) = ((now, notice), (plan, degraded));
+            people.react(&self.world.crew, draws, what, who, &mut self.queue);
         }
     }
 
@@ -265,6 +319,27 @@ impl<'p> Simulation<'p> {
         if let Some(mut hub) = self.hub.take() {
             work(&mut hub, self);
             self.hub = Some(hub);
+        }
+    }
+
+    /// Something happens to members or releases, whatever the run does.
+    fn news(&mut self, now: Timestamp, happening: Happening, watch: &mut impl Watch) {
+        let (world, mut tidings) = (self.world, Vec::new());
+        let upshot = self.truth.news(world, (now, happening), &mut self.queue, &mut tidings);
+        let (notices, course) = (&mut self.notices, &mut self.course);
+        let mut told = Told { watch, notices, course, waiting: world.crew.skips() };
+        for tiding in tidings {
+            let outputs = self.scheduler.handle(now, tiding.event(), &mut told);
+            assert_eq!(outputs.len(), 0, "nobody is started before the scheduler is woken");
+        }
+        self.react(now);
+        let ill = (self.scheduler.plan(), self.truth.known_degraded());
+        let draws = (&self.truth.luck, self.truth.replication());
+        let (people, queue) = (&mut self.truth.people, &mut self.queue);
+        match upshot {
+            Some(Upshot::Noticed) => people.watch(&world.crew, draws, now, ill, queue),
+            Some(Upshot::Fixed) => people.defect_fixed(&world.crew, draws, now, ill, queue),
+            None => {}
         }
     }
 
@@ -313,6 +388,19 @@ impl<'p> Simulation<'p> {
             all
         };
         delay::split(&self.scheduler, records, &arrived, &busy, end, &mut self.path)
+    }
+
+    /// How far behind the members of the last replication were, from all its records.
+    pub fn versions(&mut self, records: &[Record], end: Timestamp) -> Versions {
+        let world = self.world;
+        self.staleness.of(staleness::Told {
+            pools: &world.pools,
+            scheduler: &self.scheduler,
+            records,
+            ran: &|family, region, image| self.truth.ran(world, family, region, image),
+            arrivals: self.truth.all_arrivals(world),
+            horizon: end,
+        })
     }
 
     /// The runs that profiles made in the last replication, by name, in the order in which they

@@ -11,10 +11,13 @@ pub(crate) enum Kind {
     /// Half of the members have one of seven windows, 2 % of the updates fail, an approval stands
     /// between the two stages.
     Eventful,
+    /// The same with everything that can go wrong: half of the releases are defective, clusters are
+    /// stopped, and people watch and skip.
+    Trouble,
 }
 
 fn text(kind: Kind, members: u32) -> String {
-    let eventful = kind == Kind::Eventful;
+    let eventful = kind != Kind::Plain;
     let days = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
     let windows = days.map(|day| {
         format!(
@@ -41,6 +44,13 @@ fn text(kind: Kind, members: u32) -> String {
     } else {
         ("", "none")
     };
+    let trouble = if kind == Kind::Trouble {
+        ", defects: {probability: 0.5, halt: none}, churn: {stopped: {every: {exponential: {mean: \
+         240h}}, lasts: 4h}}, people: {approvers: {tolerance: \"100%\"}, watchers: {limit: \
+         \"100%\"}, skipPending: {after: 30d}}"
+    } else {
+        ""
+    };
     let group =
         |name: &str| format!("{{name: {name}, maxConcurrency: 50, maxAllowedFailures: \"100%\"}}");
     format!(
@@ -49,7 +59,7 @@ fn text(kind: Kind, members: u32) -> String {
          NodeImageOnly}}, nodeImageSelection: {{type: Latest}}}}}}\nstrategies:\n  - name: waves\n    \
          stages:\n      - {{name: first, maxAllowedFailures: \"100%\", groups: [{}]{gates}}}\n      \
          - {{name: second, maxConcurrency: 50, maxAllowedFailures: \"100%\", groups: [{}, {}, \
-         {}]}}\nworld: {{durations: {{update: {{lognormal: {{median: 10m, sigma: 0.5}}}}}}, failures: {failures}}}\nscript: {{releases: [{{nodeImage: \
+         {}]}}\nworld: {{durations: {{update: {{lognormal: {{median: 10m, sigma: 0.5}}}}}}, failures: {failures}{trouble}}}\nscript: {{releases: [{{nodeImage: \
          AKSUbuntu-2204gen2containerd-202603.02.0, regions: {{\"*\": 2026-03-01T00:00:00Z}}}}]}}\n",
         group("a"),
         group("b"),

@@ -29,6 +29,14 @@ pub enum Metric {
     PendingMembers,
     /// Members that were never tried.
     NotStartedMembers,
+    /// Members that ran a defective release before the rollout was stopped or the defect fixed.
+    ExposedMembers,
+    /// For how long they did, summed over members.
+    ExposedHours,
+    /// Time of members since a newer version's arrival in their region, until they are done.
+    StaleHours,
+    /// The most distinct versions of one image family at one time.
+    ImageSkew,
     /// Approvals that people gave.
     Approvals,
     /// Restarts by people.
@@ -161,6 +169,10 @@ impl Metric {
             Self::SkippedMembers,
             Self::PendingMembers,
             Self::NotStartedMembers,
+            Self::ExposedMembers,
+            Self::ExposedHours,
+            Self::StaleHours,
+            Self::ImageSkew,
             Self::Approvals,
             Self::Restarts,
         ]
@@ -190,8 +202,11 @@ impl Metric {
             | Self::SkippedMembers
             | Self::PendingMembers
             | Self::NotStartedMembers
+            | Self::ExposedMembers
+            | Self::ImageSkew
             | Self::Approvals
             | Self::Restarts => Unit::Count,
+            Self::ExposedHours | Self::StaleHours => Unit::Hours,
             Self::Outcome(_) => Unit::Share,
             Self::Cost(metric) => metric.unit(),
             Self::Change(metric) => metric.unit(),
@@ -206,6 +221,7 @@ impl Metric {
     /// The metric's value in a replication; censored values hold the horizon.
     pub fn of(self, outcome: &Outcome, horizon: Span) -> Observation {
         let count = |n: u32| Observation::exact(f64::from(n));
+        let hours = |span: Span| Observation::exact(span.as_secs_f64() / 3_600.0);
         let time = |span: Option<Span>| match span {
             Some(span) => Observation::exact(span.as_secs_f64()),
             None => Observation::beyond(horizon.as_secs_f64()),
@@ -218,6 +234,10 @@ impl Metric {
             Self::SkippedMembers => count(outcome.skipped),
             Self::PendingMembers => count(outcome.pending),
             Self::NotStartedMembers => count(outcome.not_started),
+            Self::ExposedMembers => count(outcome.exposure.members),
+            Self::ExposedHours => hours(outcome.exposure.time),
+            Self::StaleHours => hours(outcome.versions.stale),
+            Self::ImageSkew => count(outcome.versions.skew),
             Self::Approvals => count(outcome.approvals),
             Self::Restarts => count(outcome.restarts),
             Self::Cost(metric) => Observation::exact(metric.of(&outcome.costs)),
@@ -238,6 +258,10 @@ impl fmt::Display for Metric {
             Self::SkippedMembers => f.write_str("skippedMembers"),
             Self::PendingMembers => f.write_str("pendingMembers"),
             Self::NotStartedMembers => f.write_str("notStartedMembers"),
+            Self::ExposedMembers => f.write_str("exposedMembers"),
+            Self::ExposedHours => f.write_str("exposedHours"),
+            Self::StaleHours => f.write_str("staleHours"),
+            Self::ImageSkew => f.write_str("imageSkew"),
             Self::Approvals => f.write_str("approvals"),
             Self::Restarts => f.write_str("restarts"),
             Self::Cost(metric) => write!(f, "{metric}"),

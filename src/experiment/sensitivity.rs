@@ -8,7 +8,7 @@
 
 use super::{Metric, Outcomes};
 use crate::scenario::Scenario;
-use crate::sim::model::DurationModel;
+use crate::sim::model::{DefectModel, Distribution, DurationModel, WorldModel};
 use crate::stats::{
     Better, Bound, Caveat, Confidence, Interval, Level, PairedDifference, Sample, Statistic,
     quantile_difference,
@@ -33,19 +33,64 @@ pub enum Input {
     ApprovalDelay,
     /// `world.people.restart.after`.
     RestartDelay,
+    /// `world.defects.probability`, of every kind, at most 1.
+    DefectProbability,
+    /// `world.defects.share`, at most 1.
+    DefectShare,
+    /// `world.defects.breaks`, at most 1.
+    DefectBreaks,
+    /// `world.defects.atOnce`, at most 1.
+    DefectAtOnce,
+    /// `world.defects.degradesAfter`.
+    DegradesAfter,
+    /// `world.defects.noticedAfter`.
+    NoticedAfter,
+    /// `world.defects.halt.members`, at least 1.
+    HaltMembers,
+    /// `world.defects.halt.after`.
+    HaltAfter,
+    /// `world.defects.fixedAfter`.
+    FixedAfter,
+    /// `world.people.watchers.reaction`.
+    WatchReaction,
+    /// `world.people.skipPending.after`.
+    SkipPatience,
+    /// `world.people.startAgain.after`.
+    StartAgain,
+    /// `world.churn.stopped.every`.
+    StopsEvery,
+    /// `world.churn.stopped.lasts`.
+    StopLasts,
+    /// `world.churn.leave.after`.
+    LeavesAfter,
     /// `update.pollInterval`.
     PollInterval,
 }
 
 impl Input {
     /// All of them.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 22] = [
         Self::UpdateDuration,
         Self::UpdateSigma,
         Self::FailureProbability,
         Self::FailureTransient,
         Self::ApprovalDelay,
         Self::RestartDelay,
+        Self::DefectProbability,
+        Self::DefectShare,
+        Self::DefectBreaks,
+        Self::DefectAtOnce,
+        Self::DegradesAfter,
+        Self::NoticedAfter,
+        Self::HaltMembers,
+        Self::HaltAfter,
+        Self::FixedAfter,
+        Self::WatchReaction,
+        Self::SkipPatience,
+        Self::StartAgain,
+        Self::StopsEvery,
+        Self::StopLasts,
+        Self::LeavesAfter,
         Self::PollInterval,
     ];
 
@@ -58,6 +103,21 @@ impl Input {
             Self::FailureTransient => "world.failures.transient",
             Self::ApprovalDelay => "world.people.approvers.delay",
             Self::RestartDelay => "world.people.restart.after",
+            Self::DefectProbability => "world.defects.probability",
+            Self::DefectShare => "world.defects.share",
+            Self::DefectBreaks => "world.defects.breaks",
+            Self::DefectAtOnce => "world.defects.atOnce",
+            Self::DegradesAfter => "world.defects.degradesAfter",
+            Self::NoticedAfter => "world.defects.noticedAfter",
+            Self::HaltMembers => "world.defects.halt.members",
+            Self::HaltAfter => "world.defects.halt.after",
+            Self::FixedAfter => "world.defects.fixedAfter",
+            Self::WatchReaction => "world.people.watchers.reaction",
+            Self::SkipPatience => "world.people.skipPending.after",
+            Self::StartAgain => "world.people.startAgain.after",
+            Self::StopsEvery => "world.churn.stopped.every",
+            Self::StopLasts => "world.churn.stopped.lasts",
+            Self::LeavesAfter => "world.churn.leave.after",
             Self::PollInterval => "update.pollInterval",
         }
     }
@@ -80,7 +140,11 @@ impl Input {
             }
             Self::FailureProbability => {
                 let failures = world.failures.as_mut()?;
-                failures.probability = (failures.probability * factor).min(1.0);
+                let rules = failures.rules.iter_mut().map(|rule| &mut rule.probability);
+                let all = [&mut failures.probability, &mut failures.minor_probability];
+                for probability in all.into_iter().chain(rules) {
+                    *probability = (*probability * factor).min(1.0);
+                }
             }
             Self::FailureTransient => {
                 let failures = world.failures.as_mut()?;
@@ -94,6 +158,28 @@ impl Input {
                 let people = world.restarter.as_mut()?;
                 people.after = people.after.scaled(factor)?;
             }
+            Self::DefectProbability
+            | Self::DefectShare
+            | Self::DefectBreaks
+            | Self::DefectAtOnce
+            | Self::DegradesAfter
+            | Self::NoticedAfter
+            | Self::HaltMembers
+            | Self::HaltAfter
+            | Self::FixedAfter => {
+                // Under a script's defects, nothing draws from the model's.
+                let defects = world.defects.as_mut().filter(|_| scenario.script.defects.is_none());
+                self.multiply_defects(defects?, factor)?;
+            }
+            Self::WatchReaction
+            | Self::SkipPatience
+            | Self::StartAgain
+            | Self::StopsEvery
+            | Self::StopLasts
+            | Self::LeavesAfter => {
+                let lag = self.lag_of(world)?;
+                *lag = lag.scaled(factor)?;
+            }
             Self::PollInterval => {
                 let seconds = varied.update.poll_interval.as_secs_f64() * factor;
                 #[expect(clippy::cast_possible_truncation, reason = "a few hundred years at most")]
@@ -103,6 +189,63 @@ impl Input {
         }
         let same = varied.world == scenario.world && varied.update == scenario.update;
         (!same).then_some(varied)
+    }
+}
+
+impl Input {
+    /// Multiplies a number of the defects.
+    fn multiply_defects(self, defects: &mut DefectModel, factor: f64) -> Option<()> {
+        let up_to_one = |share: &mut f64| *share = (*share * factor).min(1.0);
+        let lag = match self {
+            Self::DefectProbability => {
+                let kinds = [&mut defects.node_image, &mut defects.patch, &mut defects.minor];
+                kinds.into_iter().for_each(up_to_one);
+                return Some(());
+            }
+            Self::DefectBreaks => {
+                up_to_one(&mut defects.breaks);
+                return Some(());
+            }
+            Self::DefectAtOnce => {
+                up_to_one(&mut defects.at_once);
+                return Some(());
+            }
+            Self::HaltMembers => {
+                let halt = defects.halt.as_mut()?;
+                #[expect(clippy::cast_possible_truncation, reason = "at most three millions")]
+                #[expect(clippy::cast_sign_loss, reason = "a count is positive")]
+                let members = (f64::from(halt.members) * factor).round() as u32;
+                halt.members = members.max(1);
+                return Some(());
+            }
+            Self::DefectShare => {
+                // Shares above 1 are cut to it where they are used.
+                let share = &mut defects.share;
+                *share = share.scaled(factor).or_else(|| share.leaning(factor))?;
+                return Some(());
+            }
+            Self::DegradesAfter => &mut defects.degrades_after,
+            Self::NoticedAfter => &mut defects.noticed_after,
+            Self::HaltAfter => &mut defects.halt.as_mut()?.after,
+            Self::FixedAfter => &mut defects.fixed_after,
+            _ => unreachable!("{self:?} is no number of defects"),
+        };
+        *lag = lag.scaled(factor)?;
+        Some(())
+    }
+
+    /// A time that people take, or members.
+    fn lag_of(self, world: &mut WorldModel) -> Option<&mut Distribution> {
+        let churn = world.churn.as_mut();
+        Some(match self {
+            Self::WatchReaction => &mut world.watchers.as_mut()?.reaction,
+            Self::SkipPatience => &mut world.skipper.as_mut()?.after,
+            Self::StartAgain => &mut world.starter.as_mut()?.after,
+            Self::StopsEvery => &mut churn?.stopped.as_mut()?.every,
+            Self::StopLasts => &mut churn?.stopped.as_mut()?.lasts,
+            Self::LeavesAfter => &mut churn?.leave.as_mut()?.after,
+            _ => unreachable!("{self:?} is no time of people or members"),
+        })
     }
 }
 
@@ -249,6 +392,61 @@ pub fn overtakings(
                 found.push(Overtaking { faster: a, slower: b, clear });
             }
         }
+    }
+    found
+}
+
+/// By what strategies are ranked: which is best is an answer.
+pub const RANKED: [Metric; 4] =
+    [Metric::Makespan, Metric::FailedMembers, Metric::ExposedHours, Metric::StaleHours];
+
+/// That another strategy is best by a metric's mean.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Answer {
+    /// The metric, one of [`RANKED`].
+    pub metric: Metric,
+    /// Which strategy was best.
+    pub was: usize,
+    /// Which is.
+    pub is: usize,
+    /// Whether both are beyond doubt: neither interval of their paired difference includes 0.
+    pub clear: bool,
+}
+
+/// Which answers to "which strategy is best?" change. Of equals the first is best.
+///
+/// # Panics
+/// As [`changes`].
+pub fn answers(
+    outcomes: [&Outcomes; 2],
+    horizon: Span,
+    (confidence, deterministic): (Confidence, bool),
+) -> Vec<Answer> {
+    let mut found = Vec::new();
+    for metric in RANKED {
+        let [before, after] = outcomes.map(|outcomes| {
+            let samples = outcomes.by_strategy.iter().map(|of| metric.sample(of, horizon));
+            samples.collect::<Vec<Sample>>()
+        });
+        let best = |samples: &[Sample]| -> usize {
+            let mean = |sample: &Sample| {
+                let mean = Statistic::Mean.of(sample, confidence).expect("there are replications");
+                mean.value.value().expect("means are numbers")
+            };
+            let means: Vec<f64> = samples.iter().map(mean).collect();
+            (0..means.len()).fold(0, |best, n| if means[n] < means[best] { n } else { best })
+        };
+        let (was, is) = (best(&before), best(&after));
+        if was == is {
+            continue;
+        }
+        let sure = |samples: &[Sample]| {
+            let paired =
+                PairedDifference::of(&samples[is], &samples[was], Better::Smaller, confidence);
+            let mean = paired.expect("there are replications").mean;
+            deterministic || mean.interval.is_some_and(|interval| !interval.contains(0.0))
+        };
+        found.push(Answer { metric, was, is, clear: sure(&before) && sure(&after) });
     }
     found
 }

@@ -26,6 +26,11 @@ impl ImageVersion {
         format!("{year:04}{month:02}.{day:02}.0").parse().expect("a date has three small numbers")
     }
 
+    /// A number of its own for every version; versions that are equal share theirs.
+    pub const fn key(self) -> u64 {
+        self.0 >> 4
+    }
+
     fn numbers(self) -> impl Iterator<Item = (u64, bool)> {
         let word = self.0;
         [(44, false), (24, word & 1 != 0), (4, word & 2 != 0)]

@@ -127,7 +127,8 @@ mod tests {
             header,
             "strategy,replication,outcome,censored,makespan,timeTo50,timeTo90,timeTo95,timeTo99,\
              updatedMembers,failedMembers,skippedMembers,pendingMembers,notStartedMembers,\
-             approvals,restarts,surgeNodeHours,peakExtraNodes,peakExtraIps,reimagedNodes,\
+             exposedMembers,exposedHours,staleHours,imageSkew,approvals,restarts,\
+             surgeNodeHours,peakExtraNodes,peakExtraIps,reimagedNodes,\
              ephemeralDataLosses,delay.updating,delay.window,delay.image,delay.version,delay.gate,\
              delay.wait,delay.concurrency,delay.poll,delay.busy,delay.failed,delay.stopped"
         );

@@ -10,7 +10,7 @@ use super::results::folder::{self, MANIFEST, picture};
 use super::results::tables::{Table, number};
 use super::results::{ResultFile, file};
 use crate::error::Diagnostic;
-use crate::experiment::{Change, FACTORS, Input, Overtaking, Unit};
+use crate::experiment::{Answer, Change, FACTORS, Input, Overtaking, RANKED, Unit};
 use crate::stats::{Bound, Statistic};
 
 /// All trials of a scenario.
@@ -41,6 +41,8 @@ pub struct Row {
     pub changes: Vec<Change>,
     /// Which strategies change order.
     pub overtakings: Vec<Overtaking>,
+    /// By which metrics another strategy is best.
+    pub answers: Vec<Answer>,
 }
 
 impl Row {
@@ -193,11 +195,21 @@ pub fn sensitivity_json(sensitivity: &Sensitivity) -> String {
                     json!({"faster": faster, "slower": slower, "clear": of.clear})
                 })
                 .collect();
+            let answers: Vec<_> = row
+                .answers
+                .iter()
+                .map(|of| {
+                    let (was, is) = (name(of.was), name(of.is));
+                    let metric = of.metric.to_string();
+                    json!({"metric": metric, "was": was, "is": is, "clear": of.clear})
+                })
+                .collect();
             json!({
                 "input": row.input.key(),
                 "factor": row.factor,
                 "changes": changes,
                 "overtakings": overtakings,
+                "answers": answers,
             })
         })
         .collect();
@@ -294,6 +306,37 @@ fn orders(sensitivity: &Sensitivity) -> Vec<String> {
     }
     if lines.is_empty() && sensitivity.strategies.len() > 1 {
         lines.push("order: no assumption changes the order of the mean makespans".to_owned());
+    }
+    lines.extend(changed_answers(sensitivity));
+    lines
+}
+
+/// Which strategy is best, and with which assumption it is another one.
+fn changed_answers(sensitivity: &Sensitivity) -> Vec<String> {
+    let mut lines = Vec::new();
+    for row in &sensitivity.rows {
+        for answer in &row.answers {
+            let doubt = if answer.clear {
+                ""
+            } else {
+                " (in doubt: an interval of their difference includes zero)"
+            };
+            lines.push(format!(
+                "best: with {} {}, `{}` instead of `{}` has the least {}{doubt}",
+                row.input.key(),
+                times(row.factor),
+                sensitivity.strategies[answer.is],
+                sensitivity.strategies[answer.was],
+                answer.metric,
+            ));
+        }
+    }
+    if lines.is_empty() && sensitivity.strategies.len() > 1 {
+        let metrics = RANKED.map(|metric| metric.to_string());
+        lines.push(format!(
+            "best: no assumption changes which strategy has the least {}",
+            metrics.join(", ")
+        ));
     }
     lines
 }

@@ -25,12 +25,13 @@ const LEVELS: [Level; 2] = [Level::P50, Level::P95];
 
 /// The columns of members: heading, metric, and whether the column is left out where it is 0 for
 /// all strategies.
-const MEMBERS: [(&str, Metric, bool); 5] = [
+const MEMBERS: [(&str, Metric, bool); 6] = [
     ("updated", Metric::UpdatedMembers, false),
     ("failed", Metric::FailedMembers, false),
     ("skipped", Metric::SkippedMembers, false),
     ("pending", Metric::PendingMembers, false),
     ("not\nstarted", Metric::NotStartedMembers, true),
+    ("exposed", Metric::ExposedMembers, true),
 ];
 
 /// A column: its heading, and a cell for each strategy. Cells have several lines.

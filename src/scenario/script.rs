@@ -1,5 +1,6 @@
 //! `script`: what happens by name and instant, without luck (R-K6–R-K10).
 
+mod defects;
 mod obstacles;
 
 use std::collections::BTreeMap;
@@ -8,7 +9,8 @@ use super::access::{Field, Map, nearest};
 use super::members::{Builder, ScriptedRegions, kubernetes};
 use super::tree::{Node, Spot, Value};
 use super::update::RESTARTS;
-use crate::fleet::regions;
+use crate::fleet::{PowerState, regions};
+use crate::ids::MemberId;
 use crate::scheduler::auto_upgrade::Profile;
 use crate::sim::script::{
     GatePath, GateScope, GateTiming, Released, Script, ScriptedAction, ScriptedRelease,
@@ -16,10 +18,34 @@ use crate::sim::script::{
 };
 use crate::time::{Span, Timestamp};
 
-const SCRIPT: &[&str] = &["updates", "releases", "capacity", "disruptionBudgets", "actions"];
-const VERBS: &[&str] = &["approve", "stop", "start", "skip", "complete", "addPool", "generate"];
-const ACTION: &[&str] =
-    &["at", "run", "approve", "stop", "start", "skip", "complete", "addPool", "generate"];
+const SCRIPT: &[&str] =
+    &["updates", "releases", "capacity", "disruptionBudgets", "defects", "actions"];
+const VERBS: &[&str] = &[
+    "approve",
+    "stop",
+    "start",
+    "skip",
+    "complete",
+    "addPool",
+    "generate",
+    "stopMember",
+    "startMember",
+    "leave",
+];
+const ACTION: &[&str] = &[
+    "at",
+    "run",
+    "approve",
+    "stop",
+    "start",
+    "skip",
+    "complete",
+    "addPool",
+    "generate",
+    "stopMember",
+    "startMember",
+    "leave",
+];
 const RELEASE: &[&str] =
     &["nodeImage", "kubernetesVersion", "regions", "supportUntil", "ltsUntil", "preview"];
 
@@ -58,7 +84,8 @@ pub(super) fn read(
     let budgets = map.get("disruptionBudgets").map(|field| obstacles::budgets(&field, builder));
     let who = Who { has_update, profiles };
     let actions = map.get("actions").map(|field| actions(&field, builder, horizon, &who));
-    (Script { updates, releases, capacity, budgets, actions }, map.spot("updates"))
+    let defects = map.get("defects").map(|field| defects::read(&field, builder));
+    (Script { updates, releases, capacity, budgets, defects, actions }, map.spot("updates"))
 }
 
 /// Of whom actions can be asked.
@@ -118,17 +145,7 @@ fn releases(field: &Field<'_>, builder: &mut Builder<'_>) -> Vec<ScriptedRelease
 
 fn release(field: &Field<'_>, builder: &mut Builder<'_>) -> Option<ScriptedRelease> {
     let map = field.map("a release", RELEASE)?;
-    let what = match (map.get("nodeImage"), map.get("kubernetesVersion")) {
-        (Some(image), None) => builder.image(&image).map(Released::NodeImage),
-        (None, Some(version)) => kubernetes(&version).map(Released::Kubernetes),
-        (first, _) => {
-            let number = if first.is_some() { "both" } else { "neither" };
-            let message =
-                format!("a release is a `nodeImage` or a `kubernetesVersion`; this has {number}");
-            field.fail("missing-key", message).hint("write one entry for each release");
-            None
-        }
-    };
+    let what = released(&map, field, builder);
     for (key, code) in [("supportUntil", "R-I12"), ("ltsUntil", "R-I12"), ("preview", "A3")] {
         if map.get("nodeImage").is_some()
             && let Some(at) = map.spot(key)
@@ -165,6 +182,21 @@ fn release(field: &Field<'_>, builder: &mut Builder<'_>) -> Option<ScriptedRelea
         release.regions.extend(at.map(|at: Timestamp| (region, at)));
     }
     Some(release)
+}
+
+/// What is released: a `nodeImage` or a `kubernetesVersion`.
+fn released(map: &Map<'_>, field: &Field<'_>, builder: &mut Builder<'_>) -> Option<Released> {
+    match (map.get("nodeImage"), map.get("kubernetesVersion")) {
+        (Some(image), None) => builder.image(&image).map(Released::NodeImage),
+        (None, Some(version)) => kubernetes(&version).map(Released::Kubernetes),
+        (first, _) => {
+            let number = if first.is_some() { "both" } else { "neither" };
+            let message =
+                format!("a release is a `nodeImage` or a `kubernetesVersion`; this has {number}");
+            field.fail("missing-key", message).hint("write one entry for each release");
+            None
+        }
+    }
 }
 
 /// In the order of time, then of the file (R-K8); those past the horizon never happen.
@@ -213,7 +245,8 @@ fn actions(
 /// `run`: the profile's run that is asked, by its name. Whether there is one by then shows when the
 /// time comes (R-E6); here only that there can be.
 fn run_of(map: &Map<'_>, verb: &Field<'_>, who: &Who<'_>) -> Option<String> {
-    let of_a_run = !matches!(verb.name, "addPool" | "generate");
+    let of_the_world = ["addPool", "generate", "stopMember", "startMember", "leave"];
+    let of_a_run = !of_the_world.contains(&verb.name);
     let Some(field) = map.own("run") else {
         if of_a_run && !who.has_update {
             let message = format!("`{}` of which run? the scenario has no `update`", verb.name);
@@ -264,6 +297,13 @@ fn action(verb: &Field<'_>, builder: &mut Builder<'_>, who: &Who<'_>) -> Option<
         "stop" => only_true(verb).map(|()| ScriptedVerb::Stop),
         "start" => start(verb),
         "skip" => skip(verb).map(ScriptedVerb::Skip),
+        "stopMember" => {
+            member(verb, builder).map(|id| ScriptedVerb::Power(id, PowerState::Stopped))
+        }
+        "startMember" => {
+            member(verb, builder).map(|id| ScriptedVerb::Power(id, PowerState::Running))
+        }
+        "leave" => member(verb, builder).map(ScriptedVerb::Leave),
         _ => {
             let map = verb.map("an addPool", &["member", "pool"])?;
             let member = map
@@ -280,6 +320,11 @@ fn action(verb: &Field<'_>, builder: &mut Builder<'_>, who: &Who<'_>) -> Option<
             Some(ScriptedVerb::AddPool(member, pool))
         }
     }
+}
+
+/// A member by name.
+fn member(verb: &Field<'_>, builder: &Builder<'_>) -> Option<MemberId> {
+    builder.find_member(verb.filled_text()?, verb.at())
 }
 
 fn only_true(verb: &Field<'_>) -> Option<()> {

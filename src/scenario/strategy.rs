@@ -373,7 +373,11 @@ pub(super) fn selector(field: &Field<'_>) -> Option<Selector> {
             .hint(format!("write {name}: {{byLabel: \"{text}\"}}"));
         return None;
     }
-    let label = field.map("a memberSelector", &["byLabel"])?.need("byLabel")?;
+    label_selector(&field.map("a memberSelector", &["byLabel"])?.need("byLabel")?)
+}
+
+/// A label selector as Kubernetes writes it (S5).
+pub(super) fn label_selector(label: &Field<'_>) -> Option<Selector> {
     let text = label.text()?;
     match Selector::parse(text) {
         Ok(selector) => Some(selector),

@@ -1,13 +1,18 @@
 //! `world`: the models around the scheduler and what holds when they are not named (world.md).
 
+mod churn;
+mod defects;
+mod doubts;
 mod durations;
 mod failures;
 mod nodes;
 mod people;
 mod releases;
+pub(super) mod whom;
 
 use super::access::Field;
 use super::files::Loader;
+use super::members::Builder;
 use super::tree::Value;
 use crate::quantiles::Distribution;
 use crate::sim::model::{DurationModel, ReleaseModel, WorldModel};
@@ -28,16 +33,15 @@ const WORLD: &[&str] = &[
     "quota",
 ];
 /// Models of the world that are off until named, and not read by this version.
-const NOT_YET: [(&str, &str); 5] = [
-    ("defects", "defective releases"),
-    ("watchers", "watchers"),
-    ("churn", "members that come and go"),
-    ("outages", "outages"),
-    ("campaigns", "campaigns"),
-];
+const NOT_YET: [(&str, &str); 2] = [("outages", "outages"), ("campaigns", "campaigns")];
 
 /// Reads `world`. A script that says what happens takes the place of the models it replaces.
-pub(super) fn read(field: Option<Field<'_>>, script: &Script, loader: &Loader<'_>) -> WorldModel {
+pub(super) fn read(
+    field: Option<Field<'_>>,
+    script: &Script,
+    builder: &Builder<'_>,
+    loader: &Loader<'_>,
+) -> WorldModel {
     let map = field.and_then(|field| field.map("a world", WORLD));
     let key = |key| map.and_then(|map| map.get(key));
     for (key, what) in NOT_YET {
@@ -54,23 +58,34 @@ pub(super) fn read(field: Option<Field<'_>>, script: &Script, loader: &Loader<'_
             .hint("take one of the two out");
     }
     let scripted_people = script.updates.is_some() || script.actions.is_some();
-    let people = key("people");
-    let people_are_on = people.is_some() || !scripted_people;
-    let (approvers, restarter) = match people {
+    if let Some(field) = key("watchers").filter(|field| !is_none(field)) {
+        field
+            .fail("not-supported", "watchers are people: they stand in `world.people`")
+            .hint("write people: {watchers: {limit: 2}}");
+    }
+    let people = match key("people") {
         Some(field) => people::read(&field, loader),
-        None if people_are_on => {
-            (Some(people::default_approvers()), Some(people::default_restarter()))
-        }
-        None => (None, None),
+        None if scripted_people => people::People::default(),
+        None => people::People::default_people(),
     };
+    if let (Some(field), Some(_)) = (key("defects").filter(|f| !is_none(f)), &script.defects) {
+        field
+            .notes
+            .warning(
+                field.at(),
+                "no-effect",
+                "`world.defects` has no effect beside `script.defects`",
+            )
+            .hint("take one of the two out");
+    }
     let releases = key("releases").map_or(ReleaseModel::Train, |field| releases::read(&field));
-    let failures =
-        key("failures").map_or(Some(failures::DEFAULT_FAILURES), |field| failures::read(&field));
+    let failures = key("failures")
+        .map_or(Some(failures::DEFAULT_FAILURES), |field| failures::read(&field, builder));
     let (durations, duration_factors) =
         durations::read(key("durations"), loader).unwrap_or_else(durations::default);
     let has_nodes = matches!(durations, DurationModel::Nodes(_));
     nodes::warn_of_scripts(script, has_nodes, map);
-    WorldModel {
+    let model = WorldModel {
         durations,
         duration_factors,
         budgets: nodes::read_budgets(key("disruptionBudgets"), has_nodes, loader),
@@ -78,14 +93,28 @@ pub(super) fn read(field: Option<Field<'_>>, script: &Script, loader: &Loader<'_
         throttling: key("throttling").and_then(|field| nodes::read_throttling(&field)),
         releases: if script.releases.is_some() { ReleaseModel::Off } else { releases },
         failures: if script.updates.is_some() { None } else { failures },
-        approvers,
-        restarter,
+        approvers: people.approvers,
+        restarter: people.restarter,
+        watchers: people.watchers,
+        skipper: people.skipper,
+        starter: people.starter,
+        defects: key("defects").and_then(|field| defects::read(&field, builder, loader)),
+        churn: key("churn").and_then(|field| churn::read(&field, builder, loader)),
+    };
+    if let Some(map) = &map {
+        doubts::warn(map, &model, script, builder.fleet.members.len());
     }
+    model
 }
 
 /// Lognormal with its median in minutes.
 fn minutes(median: f64, sigma: f64) -> Distribution {
     Distribution::lognormal(median * 60_000.0, sigma).expect("the defaults make sense")
+}
+
+/// `default` turns a model on as it is.
+fn is_default(field: &Field<'_>) -> bool {
+    matches!(&field.node.value, Value::Scalar { text, .. } if text == "default")
 }
 
 /// `none` turns a model off.

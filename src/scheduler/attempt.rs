@@ -85,7 +85,7 @@ impl Scheduler<'_> {
         log: &mut impl Log,
     ) -> bool {
         // A candidate's class is that of this instant: an open window need not be asked again.
-        let trial = if class.is_open() && self.busy.is_empty() {
+        let trial = if class.is_open() && self.busy.is_empty() && self.left.is_empty() {
             (self.observed.trial(self.plan, id, self.now), None)
         } else {
             self.trial(group, id)
@@ -113,6 +113,9 @@ impl Scheduler<'_> {
 
     /// What a trial of the member would come to now, and the announced opening.
     pub(super) fn trial(&mut self, group: GroupId, id: MemberId) -> (Trial, Option<Timestamp>) {
+        if !self.left.is_empty() && self.left.contains(id.0) {
+            return (Trial::Skipped(Reason::MemberLeft), None);
+        }
         if self.busy.contains(id.0) {
             return (Trial::Pending(Reason::MemberBusy), None);
         }

@@ -50,6 +50,7 @@ pub enum Reason {
     TargetVersionOlder,
     NodeImageVersionNotFound,
     MemberStopped,
+    MemberLeft,
     NodeAutoProvisioningUnsupported,
     KubernetesMinorVersionSkipped,
     LongTermSupportRequired,
@@ -77,6 +78,7 @@ impl Reason {
             Self::TargetVersionOlder => "TargetVersionOlder",
             Self::NodeImageVersionNotFound => "NodeImageVersionNotFound",
             Self::MemberStopped => "MemberStopped",
+            Self::MemberLeft => "MemberLeft",
             Self::NodeAutoProvisioningUnsupported => "NodeAutoProvisioningUnsupported",
             Self::KubernetesMinorVersionSkipped => "KubernetesMinorVersionSkipped",
             Self::LongTermSupportRequired => "LongTermSupportRequired",
@@ -94,7 +96,7 @@ impl Reason {
 
 impl Reason {
     /// The reasons without a code of the driver's, in the order of their own codes.
-    const OWN: [Self; 19] = [
+    const OWN: [Self; 20] = [
         Self::MaintenanceWindowClosed,
         Self::NodeImageVersionNotAvailable,
         Self::KubernetesVersionNotAvailable,
@@ -114,6 +116,7 @@ impl Reason {
         Self::MaxAllowedFailuresExceeded,
         Self::GroupFailed,
         Self::StageFailed,
+        Self::MemberLeft,
     ];
     /// The codes of reported failures begin here.
     const REPORTED: u32 = 1 << 16;
@@ -140,6 +143,7 @@ impl Reason {
             Self::MaxAllowedFailuresExceeded => 17,
             Self::GroupFailed => 18,
             Self::StageFailed => 19,
+            Self::MemberLeft => 20,
             Self::Reported(code) => Self::REPORTED + code.0 as u32,
         }
     }

@@ -216,6 +216,8 @@ pub struct Scheduler<'p> {
     pub(super) observed: Observed,
     /// Members that something else is at work on (R-B7).
     pub(super) busy: Bits,
+    /// Members that have left the fleet (R-I21).
+    pub(super) left: Bits,
     /// Endings and decisions whose consequences have not been drawn yet.
     pub(super) unsettled: bool,
     /// Somebody may be tried.
@@ -257,6 +259,7 @@ impl<'p> Scheduler<'p> {
             next_edge: Timestamp::MAX,
             observed: Observed::default(),
             busy: Bits::default(),
+            left: Bits::default(),
             unsettled: false,
             try_wanted: false,
             judge_wanted: false,
@@ -294,6 +297,7 @@ impl<'p> Scheduler<'p> {
         self.next_edge = Timestamp::MAX;
         self.observed.reset(plan);
         self.busy.reset(plan.fleet.members.len());
+        self.left.reset(plan.fleet.members.len());
         (self.unsettled, self.try_wanted, self.judge_wanted) = (false, false, false);
         (self.look_now, self.has_due, self.support_ends) = (false, false, None);
         (self.next_grid, self.next_poll) = (Timestamp::MAX, None);
@@ -338,6 +342,7 @@ impl<'p> Scheduler<'p> {
     /// Learns, before the run starts, what another run over the same fleet knows: what the members
     /// run, and which node images are where.
     pub fn observe_fleet(&mut self, other: &Scheduler<'_>) {
+        self.left.clone_from(&other.left);
         self.observed.observe_fleet(&other.observed);
     }
 
@@ -403,6 +408,8 @@ impl<'p> Scheduler<'p> {
                 self.look_at_member(member);
                 self.try_wanted |= self.polls_always();
             }
+            Event::PowerState(member, power) => self.observed.turn(self.plan, member, power),
+            Event::Left(member) => self.member_leaves(member, log),
             Event::Act(action) => {
                 self.fire_timers(log);
                 self.settle(log);

@@ -57,6 +57,18 @@ impl Scheduler<'_> {
         }
     }
 
+    /// A member leaves the fleet. If its update has not started it is Skipped; else the update ends
+    /// as it would, and nobody tries the member again (R-I21).
+    pub(super) fn member_leaves(&mut self, id: MemberId, log: &mut impl Log) {
+        self.left.insert(id.0);
+        let open = matches!(self.members[id].state(), State::NotStarted | State::Pending);
+        if let Some(place) = self.plan.places[id].filter(|_| open && !self.run_has_ended()) {
+            self.withdraw(place.group, id);
+            self.skip_member(place.group, id, Reason::MemberLeft, log);
+            (self.unsettled, self.judge_wanted) = (true, true);
+        }
+    }
+
     fn user_skips_group(&mut self, id: GroupId, log: &mut impl Log) {
         if self.groups[id].phase == Phase::Ended {
             return;

@@ -212,6 +212,7 @@ impl Scheduler<'_> {
                 "no node image was chosen for the family of one of the member's pools".to_owned()
             }
             Reason::MemberStopped => "the cluster's power state is Stopped".to_owned(),
+            Reason::MemberLeft => "the member has left the fleet".to_owned(),
             Reason::NodeAutoProvisioningUnsupported => {
                 "a cluster with node auto-provisioning takes ControlPlaneOnly updates only"
                     .to_owned()

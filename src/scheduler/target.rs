@@ -4,9 +4,7 @@
 //! conditions are looked at. Does not own windows (they come first and belong to `pick`).
 
 use crate::bits::Bits;
-use crate::fleet::{
-    ImageVersion, KubernetesVersion, Member, NodeImage, Pool, PoolImage, PowerState,
-};
+use crate::fleet::{ImageVersion, KubernetesVersion, NodeImage, Pool, PoolImage, PowerState};
 use crate::ids::{Column, FamilyId, Id, MemberId, RegionId};
 use crate::scheduler::auto_upgrade::{SupportCalendar, Target};
 use crate::scheduler::plan::{MemberFacts, Plan};
@@ -84,6 +82,8 @@ pub(super) struct Observed {
     support: Support,
     /// Until when what members run is supported; auto-upgrade looks at it (A5).
     calendar: SupportCalendar,
+    /// Which clusters are stopped, once one was stopped or started since the beginning.
+    stopped: Option<Bits>,
 }
 
 impl Observed {
@@ -103,6 +103,7 @@ impl Observed {
         self.targets.refill(fleet.families.len(), None);
         self.upgrade = plan.update.upgrade;
         self.support = Support::default();
+        self.stopped = None;
         for (id, member) in fleet.members.iter_with_ids() {
             self.kubernetes[id] = member.kubernetes_version;
         }
@@ -131,6 +132,24 @@ impl Observed {
     /// Learns until when Kubernetes versions are supported.
     pub(super) fn observe_calendar(&mut self, calendar: &SupportCalendar) {
         self.calendar.clone_from(calendar);
+    }
+
+    /// Learns that a cluster was stopped, or started (U8).
+    pub(super) fn turn(&mut self, plan: &Plan<'_>, id: MemberId, power: PowerState) {
+        let members = &plan.fleet.members;
+        let stopped = self.stopped.get_or_insert_with(|| {
+            let mut stopped = Bits::new(members.len());
+            for (id, member) in members.iter_with_ids() {
+                if member.power_state == PowerState::Stopped {
+                    stopped.insert(id.0);
+                }
+            }
+            stopped
+        });
+        match power {
+            PowerState::Stopped => stopped.insert(id.0),
+            PowerState::Running => stopped.remove(id.0),
+        };
     }
 
     pub(super) fn observe_support(&mut self, support: Support) {
@@ -261,7 +280,7 @@ impl Observed {
     /// Conditions 2 to 10 of R-B7. The common case first: image only, the latest, a plain cluster.
     pub(super) fn trial(&self, plan: &Plan<'_>, id: MemberId, now: Timestamp) -> Trial {
         let MemberFacts { region, plain } = plan.facts[id];
-        if plain && self.added.is_empty() {
+        if plain && self.added.is_empty() && self.stopped.is_none() {
             self.trial_of_latest(id, region, now)
         } else {
             self.try_all(plan, id, now)
@@ -310,7 +329,7 @@ impl Observed {
         if !moves_kubernetes && !moves_images {
             return Trial::Skipped(Reason::AlreadyAtTarget);
         }
-        if let Some(refused) = self.refuse(plan, member, current, now) {
+        if let Some(refused) = self.refuse(plan, id, current, now) {
             return refused;
         }
         if moves_kubernetes && !self.kubernetes_regions.contains(member.region.0) {
@@ -323,11 +342,16 @@ impl Observed {
     fn refuse(
         &self,
         plan: &Plan<'_>,
-        member: &Member,
+        id: MemberId,
         current: Option<KubernetesVersion>,
         now: Timestamp,
     ) -> Option<Trial> {
-        if member.power_state == PowerState::Stopped {
+        let member = &plan.fleet.members[id];
+        let stopped = match &self.stopped {
+            Some(stopped) => stopped.contains(id.0),
+            None => member.power_state == PowerState::Stopped,
+        };
+        if stopped {
             return Some(match plan.update.stopped_members {
                 StoppedMembers::Fail => Trial::Failed(Reason::MemberStopped),
                 StoppedMembers::Skip => Trial::Skipped(Reason::MemberStopped),

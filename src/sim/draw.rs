@@ -6,12 +6,13 @@
 //!
 //! | part of the generator | what it holds |
 //! |---|---|
-//! | key, 32 bytes | seed (8 bytes, little-endian), whose luck it is (6), 18 zero bytes |
+//! | key, 32 bytes | seed (8 bytes, little-endian), whose luck (6), 2 zeros, release (9), 7 zeros |
 //! | stream, 64 bits | replication (32 bits), purpose (16), attempt (16), from the top |
 //! | position, in 32-bit words | 2 × the entity's index |
 //!
 //! Whose luck: zero for what belongs to no run, and for `update`; of a profile's run, 1 + the
-//! profile's position (2 bytes), then which of its runs it is (4 bytes).
+//! profile's position (2 bytes), then which of its runs it is (4 bytes). Release: zero for what
+//! belongs to none; of a defect, the release's name (8 bytes) and kind (1 byte).
 //!
 //! Replication 2^32 - 1 is not one: its streams are those of the fleet's populations, which are
 //! drawn once for all replications ([`Luck::population`]). Changing any of this changes every
@@ -69,6 +70,33 @@ pub enum Purpose {
     ShortageLength = 84,
     /// Whether a shortage is total; by number.
     ShortageKind = 85,
+    /// Whether a release is defective; in the luck of the release.
+    Defective = 96,
+    /// Which share of members is susceptible to it; in the luck of the release.
+    DefectShare = 97,
+    /// Whether and how a release breaks a member; by member, in the luck of the release.
+    Susceptible = 98,
+    /// From a member's update until it degrades; by member, in the luck of the release.
+    DegradesAfter = 99,
+    /// From there until it is noticed; by member, in the luck of the release.
+    NoticedAfter = 100,
+    /// From the last hit that is borne until the platform halts a release; in its luck.
+    HaltLag = 101,
+    /// From the halt until the defect is fixed; in the luck of the release.
+    FixLag = 102,
+    /// How long watchers take to stop the run; by the number of times they did.
+    WatchReaction = 108,
+    /// How long a member may be Pending until somebody skips it; by member. The attempts count its
+    /// times of being Pending.
+    SkipPatience = 109,
+    /// How long until somebody starts the run again once a defect is fixed; by start.
+    StartAgain = 110,
+    /// How long a member runs until it is stopped; by member. The attempts count its stops.
+    StopsAfter = 116,
+    /// How long it is stopped; by member. The attempts count its stops.
+    StoppedFor = 117,
+    /// When a member leaves the fleet; by member.
+    LeavesAfter = 118,
     /// When a configuration change is asked for, where that is drawn; by member. The attempts tell
     /// campaigns apart.
     ChangeAsked = 144,
@@ -101,6 +129,16 @@ impl Luck {
         let mut key = self.key;
         key[8..10].copy_from_slice(&(profile + 1).to_le_bytes());
         key[10..14].copy_from_slice(&nth.to_le_bytes());
+        Self { key }
+    }
+
+    /// The luck of one release: the same purposes and places as another's, and other numbers. Its
+    /// kind and its key together name the release; the kind is not 0.
+    #[must_use]
+    pub fn of_release(&self, kind: u8, name: u64) -> Self {
+        let mut key = self.key;
+        key[16..24].copy_from_slice(&name.to_le_bytes());
+        key[24] = kind;
         Self { key }
     }
 
@@ -266,6 +304,7 @@ mod tests {
             luck.at(u32::MAX - 1, Purpose::ReleaseChina, u16::MAX, u32::MAX),
             luck.population(0, 0).draw(),
             luck.population(2, 1).draw(),
+            luck.of_release(1, 0x0123_4567_89ab_cdef).at(7, Purpose::Susceptible, 0, 3),
         ];
         let pinned = [
             0x61a9_4a49_a0e9_5ecf,
@@ -276,6 +315,7 @@ mod tests {
             0x87b7_347e_c22d_2de8,
             0xaac6_8baf_95a3_4b41,
             0x6f24_900b_deca_ed71,
+            0xf961_53b9_d49f_14d6,
         ];
         assert_eq!(found, pinned, "a change of these is a change of every result");
     }
@@ -327,6 +367,11 @@ mod tests {
             all.extend(luck.population(0, 0).take(20));
             all.extend(luck.population(0, 1).take(20));
             all.extend(luck.population(1, 0).take(20));
+            for (kind, key) in [(1, 7), (2, 7), (1, 8)] {
+                let release = luck.of_release(kind, key);
+                all.extend(release.sequence(0, Purpose::Duration, 0).take(20));
+                all.extend(release.sequence(0, Purpose::Susceptible, 0).take(20));
+            }
         }
         let drawn = all.len();
         all.sort_unstable();

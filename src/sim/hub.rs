@@ -17,14 +17,15 @@ use crate::ids::{Column, MemberId};
 use crate::scheduler::auto_upgrade::{Catalog, Made, Profile, SupportCalendar, Target};
 use crate::scheduler::{Event, Log, NoLog, Node, Output, Plan, Record, Released, Scheduler, State};
 use crate::sim::behind::{Cohorts, Watched};
+use crate::sim::crew::People;
 use crate::sim::draw::Luck;
 use crate::sim::durations::Begins;
+use crate::sim::news::Upshot;
 use crate::sim::outcome::{Autonomous, ProfileRun};
-use crate::sim::people::{self, People};
 use crate::sim::queue::{Happening, RunNo};
 use crate::sim::releases::News;
 use crate::sim::releases::train::families_of;
-use crate::sim::world::Asked;
+use crate::sim::world::{Asked, Truth};
 use crate::sim::{Notice, Simulation, Told, Trace, Watch};
 use crate::time::Timestamp;
 
@@ -79,6 +80,8 @@ struct Beside<'a, W> {
     notices: &'a mut Vec<Notice>,
     trace: &'a mut Trace,
     run: RunNo,
+    /// Whether somebody looks at members that are Pending.
+    waiting: bool,
 }
 
 impl<W: Watch> Log for Beside<'_, W> {
@@ -86,6 +89,15 @@ impl<W: Watch> Log for Beside<'_, W> {
         match (record.node, record.to) {
             (Node::Gate(id), State::Pending) => self.notices.push(Notice::GatePending(id)),
             (Node::Run, State::Failed) => self.notices.push(Notice::RunFailed),
+            (Node::Run, State::Stopping | State::Stopped) => self.notices.push(Notice::RunHalts),
+            (Node::Run, State::Running)
+                if matches!(record.from, State::Stopped | State::Failed) =>
+            {
+                self.notices.push(Notice::RunGoesOn);
+            }
+            (Node::Member(id), State::Pending) if self.waiting && record.from != State::Pending => {
+                self.notices.push(Notice::MemberPending(id));
+            }
             _ => {}
         }
         self.trace.add(self.run.0, &record);
@@ -222,6 +234,8 @@ impl<'p> Hub<'p> {
             }
             Happening::UpdateEnds(member, code) => {
                 let no = self.at_work[member].expect("an update that ends has a run");
+                let own = self.scheduler(no).unwrap_or(&sim.scheduler);
+                sim.truth.ends(sim.world, own, now, (member, code), &mut sim.queue);
                 let event = match code {
                     None => Event::UpdateCompleted(member),
                     Some(code) => Event::UpdateFailed(member, code),
@@ -233,16 +247,29 @@ impl<'p> Hub<'p> {
                 }
                 sim.changes.freed(now, member, &mut sim.queue);
             }
+            Happening::Arrival(what, region) if sim.truth.withholds(sim.world, what, region) => {}
             Happening::Arrival(what, region) => {
                 self.hand_to_all(sim, now, Event::Arrived(what, region), watch);
             }
             Happening::Published => self.look_at_releases(sim, now, watch),
             Happening::Scripted(number) => self.act(sim, now, number, watch),
-            Happening::Approval(gate, no) => {
-                let plan = self.scheduler(no).unwrap_or(&sim.scheduler).plan();
-                self.hand(sim, no, now, people::approval(plan, gate), watch);
+            Happening::Approval(_, no)
+            | Happening::Restart(no)
+            | Happening::WatcherStops(no)
+            | Happening::StartsAgain(no)
+            | Happening::SkipsPending(_, no) => {
+                let (crew, degraded) = (&sim.world.crew, sim.truth.known_degraded());
+                let (people, _, scheduler) = self.around(&mut sim.truth, &sim.scheduler, no);
+                if let Some(event) = people.deed(crew, (now, happening), degraded, scheduler) {
+                    self.hand(sim, no, now, event, watch);
+                }
             }
-            Happening::Restart(no) => self.hand(sim, no, now, sim.world.restart(), watch),
+            Happening::Degrades(..)
+            | Happening::Noticed(..)
+            | Happening::ReleaseHalted(_)
+            | Happening::DefectFixed(_)
+            | Happening::PowerTurns(..)
+            | Happening::Leaves(_) => self.news(sim, now, happening, watch),
             Happening::ChangeAsked(member, campaign) => {
                 if self.at_work[member].is_some() {
                     sim.changes.wait(now, (member, campaign), watch);
@@ -267,12 +294,14 @@ impl<'p> Hub<'p> {
         match no.beside() {
             None => {
                 let (notices, course) = (&mut sim.notices, &mut sim.course);
-                let mut told = Told { watch: &mut *watch, notices, course };
+                let waiting = sim.world.crew.skips();
+                let mut told = Told { watch: &mut *watch, notices, course, waiting };
                 outputs.extend(sim.scheduler.handle(now, event, &mut told));
             }
             Some(position) => {
                 let (notices, trace) = (&mut sim.notices, &mut sim.course.trace);
-                let mut told = Beside { watch: &mut *watch, notices, trace, run: no };
+                let waiting = sim.world.crew.skips();
+                let mut told = Beside { watch: &mut *watch, notices, trace, run: no, waiting };
                 outputs.extend(self.runs[position].scheduler.handle(now, event, &mut told));
             }
         }
@@ -300,16 +329,55 @@ impl<'p> Hub<'p> {
     /// The people around a run react to what they are told of it.
     fn react(&mut self, sim: &mut Simulation<'p>, no: RunNo, now: Timestamp) {
         let Simulation { truth, scheduler, notices, queue, world, .. } = sim;
-        let replication = truth.replication();
-        let (people, luck, plan) = match no.beside() {
-            None => (&mut truth.people, &truth.luck, scheduler.plan()),
+        let (replication, degraded) = (truth.replication(), truth.known_degraded());
+        let (people, luck, scheduler) = self.around(truth, scheduler, no);
+        let (draws, who) = ((luck, replication), (scheduler.plan(), degraded));
+        for notice in notices.drain(..) {
+            people.react(&world.crew, draws, (now, notice), who, queue);
+        }
+    }
+
+    /// The people around a run, its luck and itself; those of `update` stand elsewhere.
+    fn around<'a>(
+        &'a mut self,
+        truth: &'a mut Truth,
+        update: &'a Scheduler<'p>,
+        no: RunNo,
+    ) -> (&'a mut People, &'a Luck, &'a Scheduler<'p>) {
+        match no.beside() {
+            None => (&mut truth.people, &truth.luck, update),
             Some(position) => {
                 let Run { people, luck, scheduler, .. } = &mut self.runs[position];
-                (people, &*luck, scheduler.plan())
+                (people, luck, scheduler)
             }
-        };
-        for notice in notices.drain(..) {
-            people.react(world, (luck, replication), (now, notice), plan, queue);
+        }
+    }
+
+    /// Something happens to members or releases, whatever the runs do: all runs learn of it, and
+    /// the people around each make of it what they will.
+    fn news(
+        &mut self,
+        sim: &mut Simulation<'p>,
+        now: Timestamp,
+        happening: Happening,
+        watch: &mut impl Watch,
+    ) {
+        let (world, mut tidings) = (sim.world, Vec::new());
+        let upshot = sim.truth.news(world, (now, happening), &mut sim.queue, &mut tidings);
+        for tiding in tidings {
+            self.hand_to_all(sim, now, tiding.event(), watch);
+        }
+        let Some(upshot) = upshot else { return };
+        let (replication, degraded) = (sim.truth.replication(), sim.truth.known_degraded());
+        for index in 0..=self.going.len() {
+            let no = index.checked_sub(1).map_or(RunNo::UPDATE, |index| self.going[index]);
+            let Simulation { truth, scheduler, queue, .. } = &mut *sim;
+            let (people, luck, scheduler) = self.around(truth, scheduler, no);
+            let (draws, ill) = ((luck, replication), (scheduler.plan(), degraded));
+            match upshot {
+                Upshot::Noticed => people.watch(&world.crew, draws, now, ill, queue),
+                Upshot::Fixed => people.defect_fixed(&world.crew, draws, now, ill, queue),
+            }
         }
     }
 

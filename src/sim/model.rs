@@ -1,12 +1,16 @@
 //! What may happen around the scheduler: the models of the simulated world and their parameters.
 
-use crate::calendar::{TimeOfDay, UtcOffset, Weekday};
-use crate::fleet::Fleet;
-use crate::quantiles::Distribution;
+use crate::fleet::{Amount, Fleet};
+pub use crate::quantiles::Distribution;
 use crate::scheduler::auto_upgrade::Profile;
 use crate::scheduler::{Restart, Update};
 use crate::sim::campaign::Campaign;
+pub use crate::sim::churn::{ChurnModel, Leaving, Stopping};
+pub use crate::sim::crew::{Skipper, Starter, Watchers};
+pub use crate::sim::defects::{DefectModel, Halt};
+pub use crate::sim::failures::FailureModel;
 use crate::sim::nodes::{BudgetModel, CapacityModel, DurationFactor, NodeModel, ThrottlingModel};
+pub use crate::sim::people::Hours;
 use crate::sim::script::Script;
 use crate::time::{Span, Timestamp};
 
@@ -56,6 +60,16 @@ pub struct WorldModel {
     pub approvers: Option<Approvers>,
     /// `people.restart`: who restarts a failed run, and when; `None`: nobody does.
     pub restarter: Option<Restarter>,
+    /// `people.watchers`: who stops the run when members degrade; `None`: nobody does.
+    pub watchers: Option<Watchers>,
+    /// `people.skipPending`: who skips members that wait too long; `None`: nobody does.
+    pub skipper: Option<Skipper>,
+    /// `people.startAgain`: who starts a run again after a fix; `None`: nobody does.
+    pub starter: Option<Starter>,
+    /// `defects`: releases that break members; `None`: none does.
+    pub defects: Option<DefectModel>,
+    /// `churn`: members that come and go; `None`: all stay as they are.
+    pub churn: Option<ChurnModel>,
 }
 
 /// How node images and Kubernetes versions arrive (W1, W2).
@@ -76,28 +90,16 @@ pub enum DurationModel {
     Nodes(Box<NodeModel>),
 }
 
-/// Independent failures of updates (W6).
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct FailureModel {
-    /// Probability that a member's update fails.
-    pub probability: f64,
-    /// Share of failures that clear on a later attempt; the others fail every time.
-    pub transient: f64,
-}
-
 /// People who approve gates, in their working hours (W10).
 #[derive(Debug, Clone, PartialEq)]
 pub struct Approvers {
     /// Working time from the gate's Pending to the approval, in milliseconds.
     pub delay: Distribution,
-    /// Working days.
-    pub days: Vec<Weekday>,
-    /// Start of the working day.
-    pub from: TimeOfDay,
-    /// End of the working day.
-    pub to: TimeOfDay,
-    /// Their clock.
-    pub offset: UtcOffset,
+    /// They stop the run instead when more members than this are known to be degraded;
+    /// percentages are of the run's members, rounded down.
+    pub tolerance: Amount,
+    /// When they work.
+    pub hours: Hours,
 }
 
 /// Somebody who restarts a failed run (W11).

@@ -3,7 +3,7 @@
 use crate::scheduler::auto_upgrade::Target;
 use crate::scheduler::{RunStatus, Scheduler, State};
 use crate::sim::behind::Behind;
-use crate::sim::{Ascending, Changes, Costs, Course, Delays, Trace};
+use crate::sim::{Ascending, Changes, Costs, Course, Delays, Exposure, Trace, Versions};
 use crate::time::{Span, Timestamp};
 
 /// How a replication ended.
@@ -74,6 +74,10 @@ pub struct Outcome {
     pub campaigns: Vec<Changes>,
     /// What updates and changes cost; nothing of updates where the world knows no nodes.
     pub costs: Costs,
+    /// Who ran a defective release, and for how long; nobody without defects (W7).
+    pub exposure: Exposure,
+    /// How far behind members were; zero unless [`crate::sim::Simulation::versions`] filled it in.
+    pub versions: Versions,
     /// What auto-upgrade came to; `None` without profiles.
     pub autonomous: Option<Box<Autonomous>>,
 }
@@ -208,6 +212,8 @@ impl Outcome {
             changes: Changes::default(),
             campaigns: Vec::new(),
             costs: Costs::default(),
+            exposure: Exposure::default(),
+            versions: Versions::default(),
             autonomous: None,
         }
     }

@@ -1,74 +1,26 @@
-//! People: approvers in their working hours, and somebody who restarts a failed run (W10, W11).
+//! People's working hours (W10).
 
-use crate::ids::GateId;
-use crate::scheduler::{Action, Event, GateKind, Plan};
-use crate::sim::Notice;
-use crate::sim::draw::{Luck, Purpose};
-use crate::sim::model::Approvers;
-use crate::sim::queue::{Happening, Queue, RunNo};
-use crate::sim::world::World;
+use crate::calendar::{TimeOfDay, UtcOffset, Weekday};
 use crate::time::{Span, Timestamp};
-
-/// Somebody approves a gate of a run.
-pub(super) fn approval<'a>(plan: &'a Plan<'_>, gate: GateId) -> Event<'a> {
-    Event::Act(Action::Approve(&plan.gates[gate].path))
-}
-
-/// The people around one update run.
-#[derive(Debug)]
-pub(super) struct People {
-    run: RunNo,
-    /// How often they have restarted the run.
-    restarts: u32,
-}
-
-impl People {
-    /// The people around this run, at its beginning.
-    pub(super) fn new(run: RunNo) -> Self {
-        Self { run, restarts: 0 }
-    }
-
-    /// They react to what they are told, with the run's luck in this replication.
-    pub(super) fn react(
-        &mut self,
-        world: &World<'_>,
-        (luck, replication): (&Luck, u32),
-        (now, notice): (Timestamp, Notice),
-        plan: &Plan<'_>,
-        queue: &mut Queue,
-    ) {
-        let people = &world.setting.world;
-        match notice {
-            Notice::GatePending(gate) => {
-                if let (Some(who), Some(delay)) = (&people.approvers, &world.approval_delay)
-                    && plan.gates[gate].kind == GateKind::Approval
-                {
-                    let bits = luck.at(replication, Purpose::ApprovalDelay, 0, gate.0);
-                    let delay = Span::from_millis(delay.millis(bits, 0));
-                    let at = who.working_time_after(now, delay);
-                    queue.push(at, Happening::Approval(gate, self.run));
-                }
-            }
-            Notice::RunFailed => {
-                if let (Some(who), Some(delay)) = (&people.restarter, &world.restart_delay)
-                    && self.restarts < who.at_most
-                {
-                    let number = self.restarts;
-                    self.restarts += 1;
-                    let bits = luck.at(replication, Purpose::RestartDelay, 0, number);
-                    let delay = Span::from_millis(delay.millis(bits, 0));
-                    queue.push(now + delay, Happening::Restart(self.run));
-                }
-            }
-        }
-    }
-}
 
 const DAY: i64 = Span::DAY.as_millis();
 
-impl Approvers {
+/// When somebody works: the same hours of some days of the week.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Hours {
+    /// Working days, at least one.
+    pub days: Vec<Weekday>,
+    /// Start of the working day.
+    pub from: TimeOfDay,
+    /// End of the working day.
+    pub to: TimeOfDay,
+    /// Their clock.
+    pub offset: UtcOffset,
+}
+
+impl Hours {
     /// The instant at which `delay` of working time has passed since `from`.
-    pub(super) fn working_time_after(&self, from: Timestamp, delay: Span) -> Timestamp {
+    pub(super) fn after(&self, from: Timestamp, delay: Span) -> Timestamp {
         let offset = Span::from_mins(i64::from(self.offset.0));
         let (begins, ends) = (minutes(self.from.0), minutes(self.to.0));
         let mut now = (from + offset).as_millis();
@@ -100,13 +52,10 @@ fn weekday(midnight: i64) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::calendar::{TimeOfDay, UtcOffset, Weekday};
-    use crate::quantiles::Distribution;
 
     #[test]
     fn w10_approvals_take_working_time() {
-        let approvers = Approvers {
-            delay: Distribution::constant(0.0).unwrap(),
+        let hours = Hours {
             days: vec![
                 Weekday::Monday,
                 Weekday::Tuesday,
@@ -118,9 +67,9 @@ mod tests {
             to: TimeOfDay(17 * 60),
             offset: UtcOffset(60),
         };
-        let after = |from: &str, hours: i64| {
+        let after = |from: &str, length: i64| {
             let from: Timestamp = from.parse().unwrap();
-            approvers.working_time_after(from, Span::from_hours(hours)).to_string()
+            hours.after(from, Span::from_hours(length)).to_string()
         };
         // 2026-03-02 is a Monday; 09:00 there is 08:00Z.
         assert_eq!(after("2026-03-02T08:00:00Z", 2), "2026-03-02T10:00:00Z");

@@ -29,6 +29,18 @@ pub(super) enum Happening {
     ChangeAsked(MemberId, u16),
     /// A member's reimage for the change of this campaign ends.
     ChangeEnds(MemberId, u16),
+    /// A member degrades because of a defect (by its number).
+    Degrades(MemberId, u16),
+    /// Somebody notices that it is degraded.
+    Noticed(MemberId, u16),
+    /// The platform halts the release of this defect.
+    ReleaseHalted(u32),
+    /// This defect is fixed.
+    DefectFixed(u32),
+    /// A member is stopped, or started again: the number of times it was stopped before.
+    PowerTurns(MemberId, u16),
+    /// A member leaves the fleet.
+    Leaves(MemberId),
     /// A release reaches a region.
     Arrival(Released, RegionId),
     /// The script's action of this number.
@@ -37,6 +49,12 @@ pub(super) enum Happening {
     Approval(GateId, RunNo),
     /// Somebody starts a failed run again.
     Restart(RunNo),
+    /// Those who watch the fleet stop a run.
+    WatcherStops(RunNo),
+    /// Somebody starts a run again that was stopped because of a defect.
+    StartsAgain(RunNo),
+    /// Somebody skips a member of a run that has been Pending too long.
+    SkipsPending(MemberId, RunNo),
     /// Something was released, somewhere: auto-upgrade profiles may aim at it.
     Published,
     /// The scheduler is woken.
@@ -71,6 +89,19 @@ macro_rules! queued {
         }
 
         impl Happening {
+            /// Whether it is news of members and releases, whatever the runs do.
+            pub(super) const fn is_news(self) -> bool {
+                matches!(
+                    self,
+                    Self::Degrades(..)
+                        | Self::Noticed(..)
+                        | Self::ReleaseHalted(_)
+                        | Self::DefectFixed(_)
+                        | Self::PowerTurns(..)
+                        | Self::Leaves(_)
+                )
+            }
+
             /// What goes into the queue: kind, entity and detail.
             #[inline]
             fn parts(self) -> (Kind, u32, u16) {
@@ -104,10 +135,19 @@ macro_rules! queued {
 queued! {
     UpdateEnds(member, code): Ending,
     ChangeEnds(member, campaign): News,
+    Degrades(member, defect): News,
+    Noticed(member, defect): News,
+    ReleaseHalted(defect): News,
+    DefectFixed(defect): News,
+    PowerTurns(member, number): News,
+    Leaves(member): News,
     Published: News,
     ChangeAsked(member, campaign): People,
     Approval(gate, run): People,
     Restart(run): People,
+    WatcherStops(run): People,
+    StartsAgain(run): People,
+    SkipsPending(member, run): People,
 }
 
 /// A part of a happening, as bits.
@@ -154,6 +194,16 @@ impl Part<u16> for RunNo {
 
     fn of_bits(bits: u16) -> Self {
         Self(bits)
+    }
+}
+
+impl Part<u32> for u32 {
+    fn bits(self) -> u32 {
+        self
+    }
+
+    fn of_bits(bits: u32) -> Self {
+        bits
     }
 }
 

@@ -1,9 +1,10 @@
 //! The scripted world: what happens, by name and instant, without luck (`script`).
 
-use crate::fleet::Pool;
+use crate::fleet::{Pool, PowerState};
 use crate::ids::{MemberId, RegionId};
 use crate::scheduler::Restart;
 pub use crate::scheduler::{GatePath, GateScope, GateTiming, Released, SkipTarget};
+pub use crate::sim::defects::{Effect, ScriptedDefect};
 use crate::time::{Span, Timestamp};
 
 /// A script; absent parts are left to the world's models.
@@ -17,6 +18,8 @@ pub struct Script {
     pub capacity: Option<Vec<ScriptedShortage>>,
     /// `disruptionBudgets`: budgets that block, instead of the world's.
     pub budgets: Option<Vec<ScriptedBudget>>,
+    /// `defects`: which releases break whom, instead of the world's defects.
+    pub defects: Option<Vec<ScriptedDefect>>,
     /// `actions`: what people do, in the order of time, then of the file (R-K8). `None` when the
     /// key is absent: then the world's people act.
     pub actions: Option<Vec<ScriptedAction>>,
@@ -122,4 +125,8 @@ pub enum ScriptedVerb {
     Generate(usize),
     /// A pool joins a member.
     AddPool(MemberId, Pool),
+    /// A member's cluster is stopped, or started.
+    Power(MemberId, PowerState),
+    /// A member leaves the fleet.
+    Leave(MemberId),
 }

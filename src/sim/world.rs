@@ -4,22 +4,26 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use crate::bits::Bits;
-use crate::fleet::{Fleet, NodeImage, Pool, PoolImage};
+use crate::fleet::{Fleet, ImageVersion, NodeImage, Pool, PoolImage, PowerState};
 use crate::ids::{Column, FamilyId, MemberId, RegionId};
 use crate::quantiles::Quantiles;
 use crate::scheduler::{
     Action, Event, FailureCode, NodeImageSelection, Plan, Released, Scheduler, Support,
 };
 use crate::sim::Changes;
+use crate::sim::churn::{Churn, ChurnWorld};
+use crate::sim::crew::{Crew, People};
+use crate::sim::defects::{self, DefectWorld, Defects};
 use crate::sim::delay::Targets;
-use crate::sim::draw::{BLOCK, Chance, Luck, Purpose, happens};
+use crate::sim::draw::{Luck, Purpose, happens};
 use crate::sim::durations::{Begins, Durations, Lengths, Reimage};
-use crate::sim::model::{FailureModel, Setting};
+use crate::sim::failures::Odds;
+use crate::sim::model::Setting;
 use crate::sim::nodes::{Costs, Estimate, Setback};
-use crate::sim::people::People;
 use crate::sim::queue::{Happening, Queue, RunNo};
 use crate::sim::releases::{Arrivals, Lifecycle, Releases, Wants};
 use crate::sim::script::{ScriptedUpdate, ScriptedUpdates, ScriptedVerb};
+use crate::sim::staleness::Pools;
 use crate::time::{Span, Timestamp};
 
 /// Everything about a scenario that all replications and strategies share, compiled for the loop.
@@ -28,6 +32,8 @@ pub struct World<'s> {
     pub(super) setting: Setting<'s>,
     luck: Luck,
     durations: Durations,
+    /// Whose updates fail how likely.
+    odds: Odds,
     releases: Releases,
     /// Scripted actions, one for each target of a skip, by time, then by file (R-K8).
     actions: Vec<ScriptedStep<'s>>,
@@ -35,12 +41,14 @@ pub struct World<'s> {
     codes: Vec<String>,
     /// Where the codes of setbacks begin.
     setbacks: u16,
-    pub(super) approval_delay: Option<Quantiles>,
-    pub(super) restart_delay: Option<Quantiles>,
     /// When each campaign asks its members, where that is drawn.
     asked: Vec<Option<Quantiles>>,
     /// Pools some versions behind the newest, by what they are behind of.
     behind: Vec<Behind>,
+    pub(super) pools: Pools,
+    pub(super) defects: Option<DefectWorld<'s>>,
+    pub(super) churn: Option<ChurnWorld>,
+    pub(super) crew: Crew<'s>,
 }
 
 /// Pools of one family and region that are equally many versions behind.
@@ -66,28 +74,33 @@ pub(super) enum Step<'s> {
     Act(Action<'s>),
     /// Generate the run of the profile of this number (A8).
     Generate(usize),
-    AddPool(MemberId, &'s crate::fleet::Pool, crate::fleet::ImageVersion),
+    AddPool(MemberId, &'s crate::fleet::Pool, ImageVersion),
+    Power(MemberId, PowerState),
+    Leave(MemberId),
 }
 
 impl<'s> World<'s> {
     /// Compiles the world of a setting.
     pub fn new(setting: Setting<'s>) -> Self {
         let world = &setting.world;
-        let mut codes = failure_codes(setting.script.updates.as_ref());
+        let mut codes = failure_codes(setting);
         let setbacks = u16::try_from(codes.len()).expect("codes fit u16");
         codes.extend(Setback::ALL.map(|setback| setback.code().to_owned()));
         Self {
             setting,
             luck: Luck::new(setting.seed),
             durations: Durations::new(setting),
+            odds: Odds::new(world.failures.as_ref(), setting.fleet, setting.update),
             releases: Releases::new(setting, wants(setting)),
             actions: scripted_actions(setting),
+            defects: DefectWorld::new(setting, &|code| number_of(&codes, code)),
             codes,
             setbacks,
-            approval_delay: world.approvers.as_ref().map(|people| Quantiles::new(&people.delay)),
-            restart_delay: world.restarter.as_ref().map(|people| Quantiles::new(&people.after)),
             asked: setting.campaigns.iter().map(|it| it.drawn().map(Quantiles::new)).collect(),
             behind: pools_behind(setting.fleet),
+            pools: Pools::new(setting.fleet),
+            churn: ChurnWorld::new(setting),
+            crew: Crew::new(setting),
         }
     }
 
@@ -109,12 +122,13 @@ impl<'s> World<'s> {
     /// Whether a replication draws no random number at all.
     pub fn is_deterministic(&self) -> bool {
         let constant = self.durations.is_constant(self.setting);
-        let no_failures = self.setting.world.failures.is_none_or(|model| model.probability <= 0.0);
         let drawn = self.asked.iter().any(Option::is_some);
         let changes = !drawn && (constant || self.setting.campaigns.is_empty());
-        let updates = self.setting.script.updates.is_some() || (constant && no_failures);
-        let people = self.approval_delay.is_none() && self.restart_delay.is_none();
-        updates && changes && self.releases.fixed().is_some() && people
+        let updates = self.setting.script.updates.is_some() || (constant && self.odds.are_none());
+        let people = self.crew.is_idle();
+        let defects = self.defects.as_ref().is_none_or(DefectWorld::is_scripted);
+        let releases = self.releases.fixed().is_some();
+        updates && changes && releases && people && defects && self.churn.is_none()
     }
 
     /// The luck of the n-th run of a profile.
@@ -139,6 +153,8 @@ impl<'s> World<'s> {
         match &self.actions[number as usize].step {
             Step::Act(action) => Event::Act(*action),
             Step::AddPool(member, pool, version) => Event::PoolAdded(*member, pool, *version),
+            Step::Power(member, power) => Event::PowerState(*member, *power),
+            Step::Leave(member) => Event::Left(*member),
             Step::Generate(_) => unreachable!("only profiles generate runs"),
         }
     }
@@ -147,8 +163,12 @@ impl<'s> World<'s> {
         &self.actions[number as usize]
     }
 
-    pub(super) fn restart(&self) -> Event<'s> {
-        Event::Act(Action::Start(self.setting.world.restarter.as_ref().map(|who| who.restart)))
+    /// Who leaves at this step of the script.
+    pub(super) fn leaving(&self, number: u32) -> Option<MemberId> {
+        match self.actions[number as usize].step {
+            Step::Leave(member) => Some(member),
+            _ => None,
+        }
     }
 }
 
@@ -198,25 +218,35 @@ fn scripted_actions(setting: Setting<'_>) -> Vec<ScriptedStep<'_>> {
             ScriptedVerb::AddPool(member, pool) => {
                 let version = match pool.image {
                     PoolImage::Exactly(image) => image.version,
-                    PoolImage::Behind { .. } => crate::fleet::ImageVersion::OLDEST,
+                    PoolImage::Behind { .. } => ImageVersion::OLDEST,
                 };
                 push(Step::AddPool(*member, pool, version));
             }
+            ScriptedVerb::Power(member, power) => push(Step::Power(*member, *power)),
+            ScriptedVerb::Leave(member) => push(Step::Leave(*member)),
         }
     }
     steps.sort_by_key(|step| step.at);
     steps
 }
 
-/// All codes that scripted updates fail with, behind `UpdateFailed`, the code of drawn failures.
-fn failure_codes(updates: Option<&ScriptedUpdates>) -> Vec<String> {
+/// All codes that updates fail with: `UpdateFailed`, the code of drawn failures, then those of
+/// scripted updates and of defects.
+fn failure_codes(setting: Setting<'_>) -> Vec<String> {
+    let updates = setting.script.updates.iter();
+    let attempts = updates.flat_map(|u| u.by_member.values().chain([&u.rest])).flatten();
     let mut codes = vec!["UpdateFailed".to_owned()];
-    for update in updates.iter().flat_map(|u| u.by_member.values().chain([&u.rest])).flatten() {
-        codes.extend(
-            update.fails.iter().filter(|code| !codes.contains(code)).cloned().collect::<Vec<_>>(),
-        );
+    for code in attempts.filter_map(|update| update.fails.clone()).chain(defects::codes(setting)) {
+        if !codes.contains(&code) {
+            codes.push(code);
+        }
     }
     codes
+}
+
+fn number_of(codes: &[String], text: &str) -> FailureCode {
+    let number = codes.iter().position(|code| code == text).expect("all codes are known");
+    FailureCode(u16::try_from(number).expect("codes fit u16"))
 }
 
 fn pools_behind(fleet: &Fleet) -> Vec<Behind> {
@@ -235,7 +265,7 @@ fn pools_behind(fleet: &Fleet) -> Vec<Behind> {
 /// What is true in one replication; the scheduler learns of it only when it happens.
 #[derive(Debug)]
 pub(super) struct Truth {
-    replication: u32,
+    pub(super) replication: u32,
     pub(super) luck: Luck,
     lengths: Lengths,
     /// Whose first attempt fails.
@@ -246,6 +276,8 @@ pub(super) struct Truth {
     /// When the next arrival or scripted action is.
     next_fixed: Timestamp,
     pub(super) people: People,
+    pub(super) defects: Option<Defects>,
+    pub(super) churn: Churn,
 }
 
 impl Truth {
@@ -260,6 +292,8 @@ impl Truth {
             next_action: 0,
             next_fixed: Timestamp::MAX,
             people: People::new(RunNo::UPDATE),
+            defects: world.defects.as_ref().map(|_| Defects::new()),
+            churn: Churn::default(),
         }
     }
 
@@ -296,21 +330,8 @@ impl Truth {
             return;
         }
         let members = setting.fleet.members.len();
-        self.first_failures.reset(members);
-        if let Some(FailureModel { probability, .. }) = setting.world.failures {
-            let mut failures = world.luck.sequence(self.replication, Purpose::Failure, 0);
-            let mut block = [0; BLOCK];
-            let chance = Chance::new(probability);
-            let members = u32::try_from(members).expect("members fit u32");
-            for first in (0..members).step_by(BLOCK) {
-                failures.fill(&mut block);
-                for (member, bits) in (first..members).zip(block) {
-                    if chance.happens(bits) {
-                        self.first_failures.insert(member);
-                    }
-                }
-            }
-        }
+        let failures = &mut self.first_failures;
+        world.odds.draw(&world.luck, self.replication, members, failures);
     }
 
     /// Pools that are some versions behind their region get the version that this means here.
@@ -348,11 +369,49 @@ impl Truth {
     }
 
     /// What has arrived where by now.
-    pub(super) fn arrived(
+    pub(super) fn arrived<'a>(
+        &'a self,
+        world: &'a World<'_>,
+    ) -> impl Iterator<Item = (Timestamp, Released, RegionId)> + 'a {
+        let all = (0..self.next_arrival).filter_map(|number| self.arrival(world, number));
+        self.as_they_came(all)
+    }
+
+    /// All arrivals of the replication, by time; those that a halt held back when they came.
+    pub(super) fn all_arrivals<'a>(
+        &'a self,
+        world: &'a World<'_>,
+    ) -> impl Iterator<Item = (Timestamp, Released, RegionId)> + 'a {
+        self.as_they_came((0..).map_while(|number| self.arrival(world, number)))
+    }
+
+    /// Arrivals that a halt held back when they came, if they did.
+    fn as_they_came<'a>(
+        &'a self,
+        arrivals: impl Iterator<Item = (Timestamp, Released, RegionId)> + 'a,
+    ) -> impl Iterator<Item = (Timestamp, Released, RegionId)> + 'a {
+        arrivals.filter_map(|(at, what, region)| match &self.defects {
+            Some(defects) => Some((defects.came((at, what, region))?, what, region)),
+            None => Some((at, what, region)),
+        })
+    }
+
+    /// What a pool of the fleet ran at the start.
+    pub(super) fn ran(
         &self,
         world: &World<'_>,
-    ) -> impl Iterator<Item = (Timestamp, Released, RegionId)> {
-        (0..self.next_arrival).filter_map(|number| self.arrival(world, number))
+        family: FamilyId,
+        region: RegionId,
+        image: PoolImage,
+    ) -> ImageVersion {
+        match image {
+            PoolImage::Exactly(image) => image.version,
+            PoolImage::Behind { versions, .. } => {
+                let newest =
+                    self.arrivals(world).newest_at(family, region, world.start(), versions);
+                newest.unwrap_or(ImageVersion::OLDEST)
+            }
+        }
     }
 
     /// When something happens next; the end of time if nothing does.
@@ -424,9 +483,9 @@ impl Truth {
     ) -> Targets {
         let (plan, facts) = (scheduler.plan(), &world.setting.fleet.members[member]);
         let arrives = |what: Released| {
-            let mut all = (0..).map_while(|number| self.arrival(world, number));
-            let found =
-                all.find(|(_, released, region)| *released == what && *region == facts.region);
+            let found = self
+                .all_arrivals(world)
+                .find(|(_, released, region)| *released == what && *region == facts.region);
             found.map_or(Timestamp::MAX, |(at, _, _)| at)
         };
         let families =
@@ -451,11 +510,26 @@ impl Truth {
         self.next_action == world.actions.len()
     }
 
-    /// How long a member's attempt takes, and whether it fails (W4, W6, R-I17, R-K6).
+    /// How long a member's attempt takes, and whether it fails (W4, W6, W7, R-I17, R-K6).
     ///
     /// The luck is the asking run's own; `None`: that of the scenario's `update`, whose first
     /// attempts are drawn beforehand.
     pub(super) fn update(
+        &mut self,
+        world: &World<'_>,
+        asking: (&Scheduler<'_>, Option<&Luck>),
+        begins: Begins,
+    ) -> (Span, Option<FailureCode>) {
+        let member = begins.member;
+        let (takes, code) = self.attempt(world, asking, begins);
+        if let (None, Some(defects), Some(model)) = (code, &mut self.defects, &world.defects) {
+            return (takes, defects.fails(model, asking.0, member));
+        }
+        (takes, code)
+    }
+
+    /// The same, of what does not depend on the release.
+    fn attempt(
         &mut self,
         world: &World<'_>,
         (scheduler, luck): (&Scheduler<'_>, Option<&Luck>),
@@ -464,12 +538,7 @@ impl Truth {
         let Begins { member, number: attempt, .. } = begins;
         if let Some(script) = &world.setting.script.updates {
             let ScriptedUpdate { takes, fails } = script.attempt(member, attempt);
-            let code = fails.as_ref().map(|text| {
-                let number = world.codes.iter().position(|code| code == text);
-                let number = number.expect("all scripted codes are known");
-                FailureCode(u16::try_from(number).expect("codes fit u16"))
-            });
-            return (*takes, code);
+            return (*takes, fails.as_ref().map(|text| number_of(&world.codes, text)));
         }
         let index = member.0;
         let place = (world.setting.fleet, (&world.luck, self.replication));
@@ -484,7 +553,11 @@ impl Truth {
             self.first_failures.contains(index)
         } else {
             let bits = luck.at(self.replication, Purpose::Failure, 0, index);
-            world.setting.world.failures.is_some_and(|model| happens(bits, model.probability))
+            world.setting.world.failures.as_ref().is_some_and(|model| {
+                let facts = &world.setting.fleet.members[member];
+                let current = scheduler.kubernetes_version(member);
+                happens(bits, model.of(facts, current, scheduler.upgrade()))
+            })
         };
         let fails = fails && (attempt == 0 || !self.clears(world, luck, index));
         (takes, fails.then_some(FailureCode::default()))
@@ -509,7 +582,8 @@ impl Truth {
     /// Whether the failures of a member are transient: the next attempt succeeds (W6).
     fn clears(&self, world: &World<'_>, luck: &Luck, index: u32) -> bool {
         let bits = luck.at(self.replication, Purpose::FailureKind, 0, index);
-        world.setting.world.failures.is_some_and(|model| happens(bits, model.transient))
+        let failures = world.setting.world.failures.as_ref();
+        failures.is_some_and(|model| happens(bits, model.transient))
     }
 }
 

@@ -261,7 +261,7 @@ fn what_cannot_be_checked_is_an_input_error_and_never_a_pass() {
     let mut said = Vec::new();
     for check in [
         "metric: makspan, atMost: 1d",
-        "metric: exposedHours, atMost: 1",
+        "metric: changes.done, atMost: 1",
         "strategy: onee, metric: makespan, atMost: 1d",
         "strategy: one, metric: makespan, lessThan: one",
         "metric: makespan, statistic: q95, atMost: 1d",

@@ -9,7 +9,7 @@ use fleetsim::scenario::{Bound, Scenario, Statistic};
 use fleetsim::scheduler::{
     GateKind, GroupOrder, NodeImageSelection, Restart, ServiceLimits, StoppedMembers, Upgrade,
 };
-use fleetsim::sim::model::{DurationModel, ReleaseModel};
+use fleetsim::sim::model::{DurationModel, FailureModel, ReleaseModel};
 use fleetsim::sim::script::{ScriptedVerb, SkipTarget};
 use fleetsim::time::Span;
 
@@ -106,11 +106,13 @@ fn the_world_has_its_defaults() {
     assert_eq!(world.releases, ReleaseModel::Train);
     assert_eq!(world.durations, DurationModel::Cluster(minutes(40.0, 0.5)));
     let failures = world.failures.unwrap();
-    assert_eq!((failures.probability, failures.transient), (0.01, 0.6));
+    let FailureModel { probability, minor_probability, transient, rules } = failures;
+    assert_eq!((probability, minor_probability, transient), (0.01, 0.03, 0.6));
+    assert_eq!(rules, []);
     let approvers = world.approvers.unwrap();
     assert_eq!(approvers.delay, minutes(120.0, 1.0));
-    assert_eq!(approvers.days.len(), 5);
-    assert_eq!((approvers.from, approvers.to), (TimeOfDay(540), TimeOfDay(1020)));
+    assert_eq!(approvers.hours.days.len(), 5);
+    assert_eq!((approvers.hours.from, approvers.hours.to), (TimeOfDay(540), TimeOfDay(1020)));
     let restarter = world.restarter.unwrap();
     assert_eq!((restarter.at_most, restarter.restart), (20, Restart::RetryFailed));
 }
@@ -120,7 +122,10 @@ fn parts_of_the_world_are_named_or_turned_off() {
     let world = |text: &str| good(&format!("{HEAD}{FLEET}{UPDATE}world: {text}\n")).world;
     assert_eq!(world("{failures: none}").failures, None);
     let failures = world("{failures: {probability: 0.2}}").failures.unwrap();
-    assert_eq!(format!("{failures:?}"), "FailureModel { probability: 0.2, transient: 0.6 }");
+    let odds = (failures.probability, failures.minor_probability, failures.transient);
+    assert_eq!(odds, (0.2, 0.2, 0.6), "one probability is everybody's");
+    let failures = world("{failures: {transient: 1}}").failures.unwrap();
+    assert_eq!((failures.probability, failures.minor_probability), (0.01, 0.03));
     assert_eq!(world("{releases: none, defects: none}").releases, ReleaseModel::Off);
     assert_eq!(
         world("{durations: {update: 40m}}").durations,
@@ -132,8 +137,8 @@ fn parts_of_the_world_are_named_or_turned_off() {
         "{people: {approvers: {hours: \"00:00-24:00\", utcOffset: \"-05:30\"}, restart: none}}",
     );
     let approvers = some.approvers.unwrap();
-    assert_eq!((approvers.from, approvers.to), (TimeOfDay(0), TimeOfDay(1440)));
-    assert_eq!(approvers.offset, UtcOffset(-330));
+    assert_eq!((approvers.hours.from, approvers.hours.to), (TimeOfDay(0), TimeOfDay(1440)));
+    assert_eq!(approvers.hours.offset, UtcOffset(-330));
     assert_eq!(some.restarter, None);
 }
 

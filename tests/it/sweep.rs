@@ -6,7 +6,9 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::AtomicBool;
 
-use fleetsim::experiment::{Effort, Experiment, Input, Outcomes, changes, overtakings, trials};
+use fleetsim::experiment::{
+    Answer, Effort, Experiment, Input, Metric, Outcomes, answers, changes, overtakings, trials,
+};
 use fleetsim::scenario::Scenario;
 use fleetsim::scenario::vary::{Edit, Variation};
 use fleetsim::stats::{Confidence, Interval, Statistic};
@@ -197,6 +199,12 @@ fn sensitivity_finds_what_is_known_of_a_toy() {
         let wanted: Vec<(usize, usize, bool)> = if is_slow { vec![(1, 0, true)] } else { vec![] };
         let found: Vec<_> = overtaken.iter().map(|o| (o.faster, o.slower, o.clear)).collect();
         assert_eq!(found, wanted, "{:?} × {}", trial.input, trial.factor);
+        // And that they are is another answer to the question which is the faster one.
+        let answers = answers(pair, base.horizon, sure);
+        let of_makespan = answers.iter().filter(|answer| answer.metric == Metric::Makespan);
+        let wanted = Answer { metric: Metric::Makespan, was: 0, is: 1, clear: true };
+        let wanted = if is_slow { vec![wanted] } else { vec![] };
+        assert_eq!(of_makespan.copied().collect::<Vec<_>>(), wanted);
     }
     assert_eq!(seen[&(Input::UpdateDuration, false)], [-60.0, -40.0]);
     assert_eq!(seen[&(Input::UpdateDuration, true)], [180.0, 120.0]);
@@ -210,7 +218,7 @@ fn sensitivity_caps_shares_and_pairs_by_luck() {
     let transient = Input::FailureTransient.multiplied(&base, 3.0);
     assert!(transient.is_none(), "all failures are transient already");
     let often = Input::FailureProbability.multiplied(&base, 20.0).unwrap();
-    assert!((often.world.failures.unwrap().probability - 1.0).abs() < 1e-12);
+    assert!((often.world.failures.as_ref().unwrap().probability - 1.0).abs() < 1e-12);
     // On the same luck a longer duration makes every single run longer.
     let (known, slow) =
         (outcomes(&base), outcomes(&Input::UpdateDuration.multiplied(&base, 3.0).unwrap()));

@@ -122,6 +122,13 @@ impl<'a> Summary<'a> {
             }
         }
         text.push('\n');
+        let exposure = outcome.exposure;
+        if exposure.members > 0 {
+            let (members, time) =
+                (words::count(exposure.members, "member"), words::span(exposure.time));
+            writeln!(text, "  {members} ran a defective release, for {time} together")
+                .expect("strings take all");
+        }
         for state in [State::Failed, State::Skipped] {
             for (code, members) in self.by_reason(state) {
                 let word = state.to_string().to_lowercase();

@@ -1,7 +1,7 @@
 //! `sweep --sensitivity`: which assumptions move the answer most.
 
 use fleetsim::error::Diagnostic;
-use fleetsim::experiment::{Outcomes, changes, overtakings, trials};
+use fleetsim::experiment::{Outcomes, answers, changes, overtakings, trials};
 use fleetsim::report::results;
 use fleetsim::report::sensitivity::{self, Row, Sensitivity};
 use fleetsim::scheduler::Strategy;
@@ -52,6 +52,7 @@ pub(super) fn run(options: &Options, console: &Console) -> Result<Exit, Failure>
             factor: trial.factor,
             changes: changes(pair, horizon, sure),
             overtakings: overtakings(pair, horizon, sure),
+            answers: answers(pair, horizon, sure),
         });
     });
     let Some(known) = known else {

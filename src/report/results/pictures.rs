@@ -132,7 +132,15 @@ fn delays_chart(summary: &Summary) -> BarChart {
     }
 }
 
+/// Speed against what it costs: the blast radius where a defective release was met (W7), else the
+/// failed members.
 fn tradeoff_chart(summary: &Summary) -> ScatterChart {
+    let exposed = |strategy: &StrategySummary| strategy.mean(Metric::ExposedMembers) > 0.0;
+    let (cost, title, label) = if summary.strategies.iter().any(exposed) {
+        (Metric::ExposedMembers, "Speed against blast radius", "mean exposed members")
+    } else {
+        (Metric::FailedMembers, "Speed against failed members", "mean failed members")
+    };
     let points: Vec<ScatterPoint> = summary
         .strategies
         .iter()
@@ -141,7 +149,7 @@ fn tradeoff_chart(summary: &Summary) -> ScatterChart {
             name: strategy.name.clone(),
             series,
             x: mean_of(strategy, Metric::Makespan),
-            y: mean_of(strategy, Metric::FailedMembers),
+            y: mean_of(strategy, cost),
             censored: cut_off(strategy) > 0,
         })
         .collect();
@@ -153,13 +161,13 @@ fn tradeoff_chart(summary: &Summary) -> ScatterChart {
     };
     let axis = |label: &str, measure| ScatterAxis { label: label.to_owned(), measure };
     ScatterChart {
-        title: "Speed against failed members".to_owned(),
+        title: title.to_owned(),
         subtitle: subtitle(
             summary,
             "means with their 95 % intervals; nearer to the corner is better",
         ),
         x: axis("mean makespan", Measure::Duration),
-        y: axis("mean failed members", Measure::Count),
+        y: axis(label, Measure::Count),
         points,
         note,
     }

@@ -2,8 +2,8 @@
 
 use crate::scheduler::auto_upgrade::Target;
 use crate::scheduler::{Action, Event, NoLog, Refusal, Released, Scheduler, State, Support};
+use crate::sim::crew::People;
 use crate::sim::hub::{Hub, Run, RunNo};
-use crate::sim::people::People;
 use crate::sim::releases::{Arrivals, Release, Turn};
 use crate::sim::world::{Asked, Step};
 use crate::sim::{Simulation, Watch};
@@ -149,7 +149,8 @@ impl<'p> Hub<'p> {
         let scripted = world.scripted_step(number);
         let action = match &scripted.step {
             Step::Generate(profile) => return self.generate(sim, now, *profile, watch),
-            Step::AddPool(..) => {
+            Step::AddPool(..) | Step::Power(..) | Step::Leave(_) => {
+                sim.truth.scripted(world, now, number);
                 return self.hand_to_all(sim, now, world.scripted(number), watch);
             }
             Step::Act(action) => *action,

@@ -1,0 +1,225 @@
+//! How far behind members were: staleness and skew, taken from a replication that is over.
+//!
+//! A member is *stale* from the arrival in its region of the first version newer than the one that
+//! it runs, until it is done; a member that is never done, until the horizon. *Skew* is the most
+//! distinct versions of one image family that members of the run ran at one time.
+
+use std::collections::BTreeMap;
+
+use crate::fleet::{Fleet, ImageVersion, PoolImage};
+use crate::ids::{Column, FamilyId, Id as _, MemberId, RegionId};
+use crate::scheduler::{Node, Record, Released, Scheduler, State, Upgrade};
+use crate::sim::at_target;
+use crate::time::{Span, Timestamp};
+
+/// What a replication says about versions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Versions {
+    /// Time of members between a newer version's arrival and their being done, summed.
+    pub stale: Span,
+    /// The most distinct versions of one image family at one time.
+    pub skew: u32,
+}
+
+/// Pools of one family in one region that run the same image at the start.
+#[derive(Debug)]
+struct Alike {
+    family: FamilyId,
+    region: RegionId,
+    image: PoolImage,
+    /// Members, and the places of their pools among all pools.
+    pools: Vec<(MemberId, usize)>,
+}
+
+/// The pools of a fleet, sorted once for all replications.
+#[derive(Debug)]
+pub(super) struct Pools {
+    alike: Vec<Alike>,
+    /// Which of them are of a family in a region, a row a family.
+    at: Vec<Vec<usize>>,
+    /// Where each member's pools begin; one more than there are members.
+    first: Column<MemberId, usize>,
+    regions: usize,
+}
+
+impl Pools {
+    pub(super) fn new(fleet: &Fleet) -> Self {
+        let (mut sorted, mut first, mut number) = (BTreeMap::new(), Column::new(), 0);
+        for (id, member) in fleet.members.iter_with_ids() {
+            first.push(number);
+            for pool in &member.pools {
+                let (version, behind) = match pool.image {
+                    PoolImage::Exactly(image) => (Some(image.version), 0),
+                    PoolImage::Behind { versions, .. } => (None, versions),
+                };
+                let key = (pool.image.family(), member.region, version, behind);
+                let alike: &mut (PoolImage, Vec<_>) =
+                    sorted.entry(key).or_insert((pool.image, Vec::new()));
+                alike.1.push((id, number));
+                number += 1;
+            }
+        }
+        first.push(number);
+        let regions = fleet.regions.len();
+        let mut at = vec![Vec::new(); regions * fleet.families.len()];
+        let mut alike = Vec::new();
+        for ((family, region, ..), (image, pools)) in sorted {
+            at[family.index() * regions + region.index()].push(alike.len());
+            alike.push(Alike { family, region, image, pools });
+        }
+        Self { alike, at, first, regions }
+    }
+}
+
+/// What is needed for it; one is reused for all replications.
+#[derive(Debug, Default)]
+pub(super) struct Staleness {
+    /// What each pool runs.
+    running: Vec<ImageVersion>,
+    /// What the pools of [`Pools::alike`] run at the start, and what came after it first.
+    at_first: Vec<(ImageVersion, Timestamp)>,
+    /// Since when each member is stale.
+    since: Column<MemberId, Timestamp>,
+    /// How many pools run each version, by family.
+    counts: Column<FamilyId, Vec<(ImageVersion, u32)>>,
+}
+
+/// What a replication of a world was.
+pub(super) struct Told<'a, F> {
+    pub(super) pools: &'a Pools,
+    pub(super) scheduler: &'a Scheduler<'a>,
+    pub(super) records: &'a [Record],
+    /// What a pool ran at the start.
+    pub(super) ran: &'a dyn Fn(FamilyId, RegionId, PoolImage) -> ImageVersion,
+    /// All arrivals, by time.
+    pub(super) arrivals: F,
+    pub(super) horizon: Timestamp,
+}
+
+impl Staleness {
+    /// Looks back at a replication.
+    pub(super) fn of<F>(&mut self, told: Told<'_, F>) -> Versions
+    where
+        F: Iterator<Item = (Timestamp, Released, RegionId)>,
+    {
+        let Told { pools, scheduler, records, ran, arrivals, horizon } = told;
+        let plan = scheduler.plan();
+        let upgrade = &plan.update.upgrade;
+        self.begin(pools, ran);
+        let images = !matches!(upgrade, Upgrade::ControlPlaneOnly(_));
+        let target = upgrade.kubernetes_version();
+        let mut kubernetes = vec![Timestamp::MAX; pools.regions];
+        for (at, what, region) in arrivals {
+            match what {
+                Released::NodeImage(image) if images => {
+                    for number in &pools.at[image.family.index() * pools.regions + region.index()] {
+                        let (version, newer) = &mut self.at_first[*number];
+                        if *newer == Timestamp::MAX && image.version > *version {
+                            *newer = at;
+                        }
+                    }
+                }
+                Released::Kubernetes(version) if Some(version) == target => {
+                    let since = &mut kubernetes[region.index()];
+                    *since = at.min(*since);
+                }
+                _ => {}
+            }
+        }
+        self.since.refill(plan.fleet.members.len(), Timestamp::MAX);
+        for (alike, (_, newer)) in pools.alike.iter().zip(&self.at_first) {
+            for (member, _) in &alike.pools {
+                self.since[*member] = self.since[*member].min(*newer);
+            }
+        }
+        let mut stale = Span::ZERO;
+        for id in plan.groups.iter().flat_map(|group| &group.members) {
+            let member = &plan.fleet.members[*id];
+            let mut since = self.since[*id];
+            if target.is_some() && member.kubernetes_version < target {
+                since = since.min(kubernetes[member.region.index()]);
+            }
+            let status = scheduler.member(*id);
+            let done = status.state == State::Completed
+                || (status.state == State::Skipped && at_target(status.reason));
+            let until = status.times.completed.filter(|_| done).unwrap_or(horizon).min(horizon);
+            if since < until {
+                stale += until - since;
+            }
+        }
+        Versions { stale, skew: self.skew(pools, scheduler, records) }
+    }
+
+    fn begin(
+        &mut self,
+        pools: &Pools,
+        ran: &dyn Fn(FamilyId, RegionId, PoolImage) -> ImageVersion,
+    ) {
+        self.running.clear();
+        let last = pools.first.iter().last().copied().unwrap_or(0);
+        self.running.resize(last, ImageVersion::OLDEST);
+        self.at_first.clear();
+        for alike in &pools.alike {
+            let version = ran(alike.family, alike.region, alike.image);
+            self.at_first.push((version, Timestamp::MAX));
+            for (_, pool) in &alike.pools {
+                self.running[*pool] = version;
+            }
+        }
+    }
+
+    /// Counts versions of the run's members, update by update.
+    fn skew(&mut self, pools: &Pools, scheduler: &Scheduler<'_>, records: &[Record]) -> u32 {
+        let plan = scheduler.plan();
+        self.counts.refill(plan.fleet.families.len(), Vec::new());
+        for id in plan.groups.iter().flat_map(|group| &group.members) {
+            let first = pools.first[*id];
+            for (number, pool) in plan.fleet.members[*id].pools.iter().enumerate() {
+                let version = self.running[first + number];
+                count(&mut self.counts[pool.image.family()], version, 1);
+            }
+        }
+        let mut most = self.distinct();
+        let mut now = Timestamp::MIN;
+        for record in records {
+            let Node::Member(id) = record.node else { continue };
+            if record.to != State::Completed {
+                continue;
+            }
+            if record.time > now {
+                most = most.max(self.distinct());
+                now = record.time;
+            }
+            let first = pools.first[id];
+            let own = plan.fleet.members[id].pools.len();
+            for (number, image) in scheduler.images(id).take(own).enumerate() {
+                let running = &mut self.running[first + number];
+                if *running != image.version {
+                    count(&mut self.counts[image.family], *running, -1);
+                    count(&mut self.counts[image.family], image.version, 1);
+                    *running = image.version;
+                }
+            }
+        }
+        most.max(self.distinct())
+    }
+
+    fn distinct(&self) -> u32 {
+        let most = self.counts.iter().map(Vec::len).max().unwrap_or(0);
+        u32::try_from(most).expect("versions are few")
+    }
+}
+
+/// One pool more, or one less, that runs a version; versions that nobody runs are not in the list.
+fn count(counts: &mut Vec<(ImageVersion, u32)>, version: ImageVersion, change: i32) {
+    match counts.iter().position(|(other, _)| *other == version) {
+        Some(place) => {
+            let number = &mut counts[place].1;
+            *number = number.checked_add_signed(change).expect("who leaves was there");
+            if *number == 0 {
+                counts.swap_remove(place);
+            }
+        }
+        None => counts.push((version, 1)),
+    }
+}
