@@ -3,6 +3,7 @@
 //! Owns members, pools, labels and selectors, versions and images. Does not own anything that
 //! changes while an update run goes on: that is the scheduler's and the world's.
 
+pub mod patches;
 pub mod regions;
 mod selector;
 pub mod support;
@@ -16,6 +17,11 @@ use std::collections::BTreeMap;
 use crate::calendar::Window;
 use crate::ids::{Column, FamilyId, MemberId, RegionId, WindowId};
 use crate::time::Span;
+
+/// The lines of a table in `data/` below its comments and its header.
+pub(crate) fn rows(table: &str) -> impl Iterator<Item = &str> {
+    table.lines().filter(|line| !line.starts_with('#')).skip(1)
+}
 
 /// All members with what they share.
 #[derive(Debug, Clone, Default)]

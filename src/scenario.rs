@@ -107,6 +107,8 @@ pub struct Places {
     pub update: Option<Spot>,
     /// Of each auto-upgrade profile.
     pub profiles: Vec<Spot>,
+    /// Of `world.releases`.
+    pub releases: Option<Spot>,
 }
 
 /// Where a strategy stands.
@@ -375,6 +377,7 @@ fn read_root(root: &Field<'_>, loader: &Loader<'_>, seed: Option<u64>) -> Option
         scripted_updates,
         update: map.spot("update"),
         profiles: profile_places,
+        releases: map.get("world").and_then(|world| world.node.get("releases")).map(|node| node.at),
     };
     Some(Scenario {
         name,

@@ -19,8 +19,9 @@
 //! state of a run and takes events: `advance` draws their consequences, `gate` and `skip` open,
 //! complete and skip, `restart` stops and starts, `attempt` tries members in the order that `pick`
 //! keeps, `poll` notices those that wait, `judge` says Running or Pending, and `member` keeps
-//! what members have come to. `target` knows versions
-//! and availability; `action` is what people ask, `record` what is told, `status` the ARM resource.
+//! what members have come to. `target` knows versions and availability, and `observe` takes what
+//! is so when a run starts; `action` is what people ask, `record` what is told, `status` the ARM
+//! resource.
 //!
 //! Two rooms stand apart from runs: [`auto_upgrade`] decides which runs a profile makes, and with
 //! which target (section 8); [`disruption`] decides whether a configuration change may reimage
@@ -39,6 +40,7 @@ mod gate;
 mod invariants;
 mod judge;
 mod member;
+mod observe;
 mod pick;
 mod plan;
 mod poll;
@@ -78,6 +80,9 @@ pub enum Event<'a> {
     UpdateFailed(MemberId, FailureCode),
     /// A release has reached a region.
     Arrived(Released, RegionId),
+    /// A release is withdrawn: no region offers it any more (W1). A target that is withdrawn is
+    /// not there, and not the newest.
+    Withdrawn(Released),
     /// A pool has joined a member.
     PoolAdded(MemberId, &'a Pool, ImageVersion),
     /// Another run or a change begins (`true`) or ends its work on a member: until it ends, the
@@ -87,6 +92,10 @@ pub enum Event<'a> {
     PowerState(MemberId, PowerState),
     /// A member has left the fleet: it is Skipped if its update has not started (R-I21).
     Left(MemberId),
+    /// A region's outage begins (`true`) or ends: until it ends, its members are as if busy, and
+    /// none of their updates starts (W3; R-B7, condition 0). Updates in flight go on, or the driver
+    /// reports their failure.
+    Outage(RegionId, bool),
     /// Somebody asks something of the run.
     Act(Action<'a>),
     /// Nothing more happens at this instant, and `next_wake` has come.

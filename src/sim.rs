@@ -17,6 +17,7 @@ mod hub;
 pub mod model;
 mod news;
 pub mod nodes;
+mod outages;
 pub mod outcome;
 pub mod people;
 mod queue;
@@ -246,6 +247,8 @@ impl<'p> Simulation<'p> {
                 return;
             }
             Happening::Arrival(what, region) => Event::Arrived(what, region),
+            Happening::Outage(region, begins) => Event::Outage(region, begins),
+            Happening::Withdrawn(what) => Event::Withdrawn(what),
             Happening::Scripted(number) => {
                 self.truth.scripted(self.world, now, number);
                 self.world.scripted(number)
@@ -277,6 +280,7 @@ impl<'p> Simulation<'p> {
                     let asking = (&self.scheduler, None);
                     let begins = Begins { now, member, number: attempt };
                     let (takes, code) = self.truth.update(self.world, asking, begins);
+                    let (takes, code) = self.truth.outage(self.world, now, member, takes, code);
                     self.queue.push(now + takes, Happening::UpdateEnds(member, code));
                     if self.changes.travel() {
                         self.changes.leave(now, member, watch);
@@ -384,6 +388,7 @@ impl<'p> Simulation<'p> {
         let busy = |member| {
             let others = self.hub.iter().flat_map(|hub| hub.work_on(member));
             let mut all: Vec<_> = self.changes.reimages_of(member).chain(others).collect();
+            all.extend(self.truth.outages_of(self.world, member));
             all.sort_unstable();
             all
         };

@@ -95,7 +95,7 @@ impl<'a> View<'a> {
         for (number, name) in (1..).zip(windows.values_mut()) {
             *name = format!("W{number}");
         }
-        Self { scenario, strategy, plan, targets: Targets { scenario, plan }, estimates, windows }
+        Self { scenario, strategy, plan, targets: Targets::new(scenario, plan), estimates, windows }
     }
 
     // ------------------------------------------------------------------ for people

@@ -30,6 +30,7 @@ Examples:
     --vary 'strategies.waves.stages[0].afterStageWaitInSeconds=0..172800/8'
   fleetsim sweep scenario.yaml --vary world.failures.probability=0.003..0.03/4 \\
     --vary 'strategies.waves.stages[prod].maxConcurrency=10%..50%/4' --front makespan,failedMembers
+  fleetsim sweep scenario.yaml --vary start=2026-01-01..2026-12-31/364
   fleetsim sweep scenario.yaml --sensitivity
 
 A path names a value by its keys; items of lists go by their name, or by [number] from 0.
@@ -255,5 +256,6 @@ fn run_all(
 /// The table with its title and its legend.
 fn text(sweep: &Sweep, format: Format) -> String {
     let table = wide(&sweep::table(sweep), sweep.paths.len() + 1, (format, width()));
-    format!("{}\n{table}\n{}\n", sweep::title(sweep), sweep::legend(sweep))
+    let overall = sweep::overall(sweep).map_or_else(String::new, |line| format!("{line}\n"));
+    format!("{}\n{table}\n{}\n{overall}", sweep::title(sweep), sweep::legend(sweep))
 }

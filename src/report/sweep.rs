@@ -236,6 +236,29 @@ pub fn legend(sweep: &Sweep) -> String {
 }
 
 /// A chart of the makespan over each varied value, the other ones at their first value.
+/// How many of all the runs were completed, over all points together: the points as a sample, such
+/// as all days of a year.
+pub fn overall(sweep: &Sweep) -> Option<String> {
+    let strategies = &sweep.points.first()?.summary.strategies;
+    if sweep.points.len() < 2 {
+        return None;
+    }
+    let share = |(index, strategy): (usize, &StrategySummary)| {
+        let (mut completed, mut all) = (0, 0);
+        for point in &sweep.points {
+            for of in &point.summary.strategies[index].outcomes {
+                all += of.replications;
+                completed += if of.end == End::Completed { of.replications } else { 0 };
+            }
+        }
+        #[expect(clippy::cast_precision_loss, reason = "replications are fewer than 2^53")]
+        let percent = completed as f64 / all as f64 * 100.0;
+        format!("{} in {percent:.1} % ({completed} of {all} runs)", strategy.name)
+    };
+    let shares: Vec<String> = strategies.iter().enumerate().map(share).collect();
+    Some(format!("Completed over all {} points: {}", sweep.points.len(), shares.join(", ")))
+}
+
 fn charts(sweep: &Sweep) -> Vec<String> {
     (0..sweep.paths.len()).map(|index| chart::lines_svg(&chart_of(sweep, index))).collect()
 }

@@ -32,6 +32,10 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("durationHours", "4"),
     ("startTime", "\"01:00\""),
     ("metric", "makespan"),
+    ("probability", "0.1"),
+    ("for", "5d"),
+    ("every", "30d"),
+    ("lasts", "4h"),
 ];
 /// What other tools call a key.
 const SYNONYMS: &[(&str, &str)] = &[

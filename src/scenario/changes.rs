@@ -219,7 +219,7 @@ fn stages(field: &Field<'_>, start: Timestamp) -> Option<Times> {
 }
 
 /// An offset from the start, or an instant.
-fn moment(field: &Field<'_>, start: Timestamp) -> Option<Span> {
+pub(super) fn moment(field: &Field<'_>, start: Timestamp) -> Option<Span> {
     let is_instant = field.node.as_text().is_some_and(|text| text.contains('-'));
     if !is_instant {
         return super::duration(field);

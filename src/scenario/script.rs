@@ -9,6 +9,7 @@ use super::access::{Field, Map, nearest};
 use super::members::{Builder, ScriptedRegions, kubernetes};
 use super::tree::{Node, Spot, Value};
 use super::update::RESTARTS;
+use super::world::outages;
 use crate::fleet::{PowerState, regions};
 use crate::ids::MemberId;
 use crate::scheduler::auto_upgrade::Profile;
@@ -19,7 +20,7 @@ use crate::sim::script::{
 use crate::time::{Span, Timestamp};
 
 const SCRIPT: &[&str] =
-    &["updates", "releases", "capacity", "disruptionBudgets", "defects", "actions"];
+    &["updates", "releases", "outages", "capacity", "disruptionBudgets", "defects", "actions"];
 const VERBS: &[&str] = &[
     "approve",
     "stop",
@@ -46,8 +47,15 @@ const ACTION: &[&str] = &[
     "startMember",
     "leave",
 ];
-const RELEASE: &[&str] =
-    &["nodeImage", "kubernetesVersion", "regions", "supportUntil", "ltsUntil", "preview"];
+const RELEASE: &[&str] = &[
+    "nodeImage",
+    "kubernetesVersion",
+    "regions",
+    "withdrawn",
+    "supportUntil",
+    "ltsUntil",
+    "preview",
+];
 
 /// The regions that the releases of a script name; looked up before the fleet is read.
 pub(super) fn scripted_regions(script: Option<&Node>) -> ScriptedRegions<'_> {
@@ -82,10 +90,14 @@ pub(super) fn read(
     let releases = map.get("releases").map(|field| releases(&field, builder));
     let capacity = map.get("capacity").map(|field| obstacles::capacity(&field, builder));
     let budgets = map.get("disruptionBudgets").map(|field| obstacles::budgets(&field, builder));
+    let outages = map.get("outages").map(|field| outages::scripted(&field, builder, builder.start));
     let who = Who { has_update, profiles };
     let actions = map.get("actions").map(|field| actions(&field, builder, horizon, &who));
     let defects = map.get("defects").map(|field| defects::read(&field, builder));
-    (Script { updates, releases, capacity, budgets, defects, actions }, map.spot("updates"))
+    (
+        Script { updates, releases, outages, capacity, budgets, defects, actions },
+        map.spot("updates"),
+    )
 }
 
 /// Of whom actions can be asked.
@@ -159,6 +171,7 @@ fn release(field: &Field<'_>, builder: &mut Builder<'_>) -> Option<ScriptedRelea
         regions: vec![],
         everywhere_else: None,
         preview: map.own("preview").and_then(|field| field.boolean()).unwrap_or(false),
+        withdrawn: map.own("withdrawn").and_then(|field| super::instant(&field)),
         support_until: map.own("supportUntil").and_then(|field| super::instant(&field)),
         lts_until: map.own("ltsUntil").and_then(|field| super::instant(&field)),
     };
@@ -180,6 +193,13 @@ fn release(field: &Field<'_>, builder: &mut Builder<'_>) -> Option<ScriptedRelea
             }
         }
         release.regions.extend(at.map(|at: Timestamp| (region, at)));
+    }
+    if let (Some(withdrawn), Some(field)) = (release.withdrawn, map.own("withdrawn"))
+        && release.instants().all(|at| at >= withdrawn)
+    {
+        field
+            .fail("W1", "the release is withdrawn before it reaches any region")
+            .hint("take the release out, or let it arrive somewhere first");
     }
     Some(release)
 }

@@ -11,7 +11,7 @@ use std::str::FromStr;
 
 use super::access::{Notes, nearest};
 use super::tree::{self, Entry, Node, Spot, Value};
-use crate::time::Span;
+use crate::time::{Span, Timestamp};
 
 /// What places in an option call it.
 pub const SOURCE: &str = "--vary";
@@ -46,8 +46,8 @@ impl FromStr for Variation {
     type Err = String;
 
     /// Reads `PATH=a,b,c` (commas in brackets and quotes separate nothing) or
-    /// `PATH=LOW..HIGH/STEPS`: equal steps between two numbers, durations or percentages, both
-    /// ends included, so one value more than steps.
+    /// `PATH=LOW..HIGH/STEPS`: equal steps between two numbers, durations, percentages or
+    /// instants, both ends included, so one value more than steps.
     fn from_str(text: &str) -> Result<Self, String> {
         let equals = outside(text, '=').first().copied();
         let Some(equals) = equals else {
@@ -114,12 +114,16 @@ fn range(text: &str) -> Option<Result<Vec<String>, String>> {
     let (low, rest) = text.split_once("..")?;
     let (high, steps) = rest.rsplit_once('/').unwrap_or((rest, ""));
     let (low, high, steps) = (low.trim(), high.trim(), steps.trim());
-    let Some(ends) =
-        numbers(low, high).or_else(|| percents(low, high)).or_else(|| spans(low, high))
+    let Some(ends) = numbers(low, high)
+        .or_else(|| percents(low, high))
+        .or_else(|| spans(low, high))
+        .or_else(|| instants(low, high))
     else {
         // Not an attempt at a range.
         return steps.parse::<u16>().is_ok().then(|| {
-            Err(format!("`{low}` and `{high}` are not two numbers, durations or percentages"))
+            Err(format!(
+                "`{low}` and `{high}` are not two numbers, durations, percentages or instants"
+            ))
         });
     };
     let Some(steps) = steps.parse::<u16>().ok().filter(|steps| *steps >= 1) else {
@@ -148,6 +152,19 @@ fn percents(low: &str, high: &str) -> Option<Ends> {
     let number = |text: &str| finite(text.strip_suffix('%')?);
     let write = |value| format!("\"{}%\"", plain(value));
     Some(Ends { low: number(low)?, high: number(high)?, write })
+}
+
+fn instants(low: &str, high: &str) -> Option<Ends> {
+    let seconds = |text: &str| {
+        let at = text.parse::<Timestamp>().ok()?;
+        Some((at - Timestamp::default()).as_secs_f64())
+    };
+    let write = |value: f64| {
+        #[expect(clippy::cast_possible_truncation, reason = "it lies between two instants")]
+        let seconds = value.round() as i64;
+        (Timestamp::default() + Span::from_secs(seconds)).to_string()
+    };
+    Some(Ends { low: seconds(low)?, high: seconds(high)?, write })
 }
 
 fn spans(low: &str, high: &str) -> Option<Ends> {

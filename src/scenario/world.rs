@@ -6,6 +6,7 @@ mod doubts;
 mod durations;
 mod failures;
 mod nodes;
+pub(super) mod outages;
 mod people;
 mod releases;
 pub(super) mod whom;
@@ -15,7 +16,7 @@ use super::files::Loader;
 use super::members::Builder;
 use super::tree::Value;
 use crate::quantiles::Distribution;
-use crate::sim::model::{DurationModel, ReleaseModel, WorldModel};
+use crate::sim::model::{DurationModel, Mishaps, ReleaseModel, WorldModel};
 use crate::sim::script::Script;
 
 const WORLD: &[&str] = &[
@@ -33,7 +34,7 @@ const WORLD: &[&str] = &[
     "quota",
 ];
 /// Models of the world that are off until named, and not read by this version.
-const NOT_YET: [(&str, &str); 2] = [("outages", "outages"), ("campaigns", "campaigns")];
+const NOT_YET: [(&str, &str); 1] = [("campaigns", "campaigns")];
 
 /// Reads `world`. A script that says what happens takes the place of the models it replaces.
 pub(super) fn read(
@@ -42,6 +43,7 @@ pub(super) fn read(
     builder: &Builder<'_>,
     loader: &Loader<'_>,
 ) -> WorldModel {
+    let start = builder.start;
     let map = field.and_then(|field| field.map("a world", WORLD));
     let key = |key| map.and_then(|map| map.get(key));
     for (key, what) in NOT_YET {
@@ -54,6 +56,16 @@ pub(super) fn read(
                 field.at(),
                 "no-effect",
                 "`world.releases` has no effect beside `script.releases`",
+            )
+            .hint("take one of the two out");
+    }
+    if let (Some(field), Some(_)) = (key("outages"), &script.outages) {
+        field
+            .notes
+            .warning(
+                field.at(),
+                "no-effect",
+                "`world.outages` has no effect beside `script.outages`",
             )
             .hint("take one of the two out");
     }
@@ -78,7 +90,9 @@ pub(super) fn read(
             )
             .hint("take one of the two out");
     }
-    let releases = key("releases").map_or(ReleaseModel::Train, |field| releases::read(&field));
+    let (releases, mishaps) = key("releases")
+        .map_or((ReleaseModel::Train, Mishaps::default()), |f| releases::read(&f, start, loader));
+    let outages = key("outages").and_then(|field| outages::read(&field, builder, loader));
     let failures = key("failures")
         .map_or(Some(failures::DEFAULT_FAILURES), |field| failures::read(&field, builder));
     let (durations, duration_factors) =
@@ -92,6 +106,8 @@ pub(super) fn read(
         capacity: nodes::read_quota(key("quota"), has_nodes, loader),
         throttling: key("throttling").and_then(|field| nodes::read_throttling(&field)),
         releases: if script.releases.is_some() { ReleaseModel::Off } else { releases },
+        mishaps,
+        outages: outages.filter(|_| script.outages.is_none()),
         failures: if script.updates.is_some() { None } else { failures },
         approvers: people.approvers,
         restarter: people.restarter,

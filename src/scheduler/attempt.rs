@@ -85,7 +85,8 @@ impl Scheduler<'_> {
         log: &mut impl Log,
     ) -> bool {
         // A candidate's class is that of this instant: an open window need not be asked again.
-        let trial = if class.is_open() && self.busy.is_empty() && self.left.is_empty() {
+        let undisturbed = self.busy.is_empty() && self.left.is_empty() && self.outages.is_empty();
+        let trial = if class.is_open() && undisturbed {
             (self.observed.trial(self.plan, id, self.now), None)
         } else {
             self.trial(group, id)
@@ -116,7 +117,7 @@ impl Scheduler<'_> {
         if !self.left.is_empty() && self.left.contains(id.0) {
             return (Trial::Skipped(Reason::MemberLeft), None);
         }
-        if self.busy.contains(id.0) {
+        if self.busy.contains(id.0) || self.outages.contains(self.plan.facts[id].region.0) {
             return (Trial::Pending(Reason::MemberBusy), None);
         }
         let plan = &self.plan.groups[group];

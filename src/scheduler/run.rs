@@ -3,14 +3,11 @@
 use crate::bits::Bits;
 use crate::fleet::{ImageVersion, KubernetesVersion, NodeImage};
 use crate::ids::{Column, GateId, GroupId, MemberId, StageId};
-use crate::scheduler::auto_upgrade::{SupportCalendar, Target};
 use crate::scheduler::member::MemberRow;
 use crate::scheduler::pick::{Candidates, WindowClock};
 use crate::scheduler::plan::Plan;
 use crate::scheduler::target::Observed;
-use crate::scheduler::{
-    Event, Log, Node, NodeKind, Output, Reason, Record, State, Support, Upgrade, Wake,
-};
+use crate::scheduler::{Event, Log, Node, NodeKind, Output, Reason, Record, State, Wake};
 use crate::time::Timestamp;
 
 /// State and times of one node, as the status tree shows them (T11, R-C13).
@@ -218,6 +215,8 @@ pub struct Scheduler<'p> {
     pub(super) busy: Bits,
     /// Members that have left the fleet (R-I21).
     pub(super) left: Bits,
+    /// Regions with an outage (W3).
+    pub(super) outages: Bits,
     /// Endings and decisions whose consequences have not been drawn yet.
     pub(super) unsettled: bool,
     /// Somebody may be tried.
@@ -260,6 +259,7 @@ impl<'p> Scheduler<'p> {
             observed: Observed::default(),
             busy: Bits::default(),
             left: Bits::default(),
+            outages: Bits::default(),
             unsettled: false,
             try_wanted: false,
             judge_wanted: false,
@@ -298,69 +298,13 @@ impl<'p> Scheduler<'p> {
         self.observed.reset(plan);
         self.busy.reset(plan.fleet.members.len());
         self.left.reset(plan.fleet.members.len());
+        self.outages.reset(plan.fleet.regions.len());
         (self.unsettled, self.try_wanted, self.judge_wanted) = (false, false, false);
         (self.look_now, self.has_due, self.support_ends) = (false, false, None);
         (self.next_grid, self.next_poll) = (Timestamp::MAX, None);
         (self.next_timer, self.timers_stale) = (None, false);
         (self.restarts, self.approvals) = (0, 0);
         self.out.clear();
-    }
-
-    /// Learns, before the run starts, that a release reached a region at `at`. Releases must be
-    /// told in the order of time.
-    pub fn observe_release(
-        &mut self,
-        what: super::Released,
-        region: crate::ids::RegionId,
-        at: Timestamp,
-    ) {
-        self.observed.observe_release(what, region, at);
-    }
-
-    /// Learns, before the run starts, what the nodes of a member's pool run.
-    pub fn observe_pool(&mut self, member: MemberId, pool: usize, version: ImageVersion) {
-        self.observed.observe_pool(member, pool, version);
-    }
-
-    /// Learns, before the run starts, until when the target Kubernetes version is supported (U7).
-    pub fn observe_support(&mut self, support: Support) {
-        self.support_ends = support.community_until;
-        self.observed.observe_support(support);
-    }
-
-    /// Takes the target of a profile's run, before it starts (A2, A4).
-    pub fn aim(&mut self, target: &Target) {
-        assert!(self.plan.profile.is_some(), "only runs of profiles are given their target");
-        self.observed.aim(target);
-    }
-
-    /// Learns, before a profile's run starts, until when Kubernetes versions are supported (A5).
-    pub fn observe_calendar(&mut self, calendar: &SupportCalendar) {
-        self.observed.observe_calendar(calendar);
-    }
-
-    /// Learns, before the run starts, what another run over the same fleet knows: what the members
-    /// run, and which node images are where.
-    pub fn observe_fleet(&mut self, other: &Scheduler<'_>) {
-        self.left.clone_from(&other.left);
-        self.observed.observe_fleet(&other.observed);
-    }
-
-    /// Learns from another run over the same fleet what a member runs; must not come while this
-    /// run updates the member. [`Event::Busy`] follows when that changes what the run can do.
-    pub fn observe_member(&mut self, member: MemberId, other: &Scheduler<'_>) {
-        assert!(self.members[member].state() != State::Running, "one work at a time");
-        self.observed.observe_member(member, &other.observed);
-    }
-
-    /// Learns that a member has got this Kubernetes version, its pools included.
-    pub fn observe_kubernetes(&mut self, member: MemberId, version: KubernetesVersion) {
-        self.observed.observe_kubernetes(member, version);
-    }
-
-    /// What the run does: the plan's upgrade, or, of a profile's run, that to its target.
-    pub fn upgrade(&self) -> Upgrade {
-        self.observed.upgrade()
     }
 
     /// Takes one event at `now` and returns what the driver must do, which [`Self::outputs`]
@@ -394,6 +338,11 @@ impl<'p> Scheduler<'p> {
                 }
                 self.try_wanted |= self.polls_always();
             }
+            Event::Withdrawn(what) => {
+                self.observed.withdraw(self.plan, what);
+                self.look_at_all();
+                self.try_wanted |= self.polls_always();
+            }
             Event::PoolAdded(member, pool, version) => {
                 self.observed.add_pool(member, pool, version);
                 self.look_at_member(member);
@@ -410,6 +359,11 @@ impl<'p> Scheduler<'p> {
             }
             Event::PowerState(member, power) => self.observed.turn(self.plan, member, power),
             Event::Left(member) => self.member_leaves(member, log),
+            Event::Outage(region, begins) => {
+                self.observe_outage(region, begins);
+                self.look_at_all();
+                self.try_wanted |= self.polls_always();
+            }
             Event::Act(action) => {
                 self.fire_timers(log);
                 self.settle(log);

@@ -239,6 +239,38 @@ impl Observed {
         }
     }
 
+    /// Learns that no region offers a release any more.
+    pub(super) fn withdraw(&mut self, plan: &Plan<'_>, what: Released) {
+        match what {
+            Released::Kubernetes(version) => {
+                if plan.update.upgrade.kubernetes_version() == Some(version) {
+                    self.kubernetes_regions.reset(self.regions);
+                }
+            }
+            Released::NodeImage(image) => self.withdraw_image(image),
+        }
+    }
+
+    /// Takes an image out of all regions; where it was the newest, the newest of the others is.
+    fn withdraw_image(&mut self, image: NodeImage) {
+        let known = &mut self.images[..self.known];
+        let Some(index) = known.iter().rposition(|known| known.image == image) else { return };
+        known[index].regions.reset(self.regions);
+        for region in 0..self.regions {
+            let newest = &mut self.newest[image.family.index() * self.regions + region];
+            if newest.is_none_or(|newest| newest.version != image.version) {
+                continue;
+            }
+            let region = RegionId::new(region).0;
+            let there = self.images[..self.known].iter().filter(|known| {
+                known.image.family == image.family && known.regions.contains(region)
+            });
+            *newest = there
+                .map(|known| Newest { version: known.image.version, published: known.published })
+                .max_by_key(|newest| newest.version);
+        }
+    }
+
     /// The entry of an image, made if it is new.
     fn know(&mut self, image: NodeImage, at: Timestamp) -> usize {
         let known = &self.images[..self.known];

@@ -90,12 +90,17 @@ impl Delays {
 
 /// A stretch of time, half-open.
 #[derive(Debug, Clone, Copy)]
-struct Stretch {
-    from: Timestamp,
-    to: Timestamp,
+pub(super) struct Stretch {
+    pub(super) from: Timestamp,
+    pub(super) to: Timestamp,
 }
 
 impl Stretch {
+    /// What both have in common.
+    pub(super) fn overlap(self, other: Self) -> Self {
+        Self { from: self.from.max(other.from), to: self.to.min(other.to) }
+    }
+
     fn contains(self, at: Timestamp) -> bool {
         self.from <= at && at < self.to
     }
@@ -114,8 +119,9 @@ pub(super) struct Path {
     wait: Vec<Stretch>,
     /// When the member's window is closed.
     closed: Vec<Stretch>,
-    image_from: Option<Timestamp>,
-    version_from: Option<Timestamp>,
+    /// When the member's targets are there.
+    image: Option<Stretch>,
+    version: Option<Stretch>,
     /// When the member is Pending for something that is there, but not noticed.
     unnoticed: Vec<Stretch>,
     member_ends: Option<Timestamp>,
@@ -161,14 +167,14 @@ pub(super) fn split(
     delays
 }
 
-/// When a member's targets reached its region; `None` where none is wanted, the end of time where
-/// one never came.
+/// When a member's targets are in its region; `None` where none is wanted. One that never came is
+/// there at the end of time; one that is withdrawn, until then.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Targets {
-    /// The last of its node images.
-    pub(super) image: Option<Timestamp>,
+    /// All of its node images.
+    pub(super) image: Option<Stretch>,
     /// Its Kubernetes version.
-    pub(super) version: Option<Timestamp>,
+    pub(super) version: Option<Stretch>,
 }
 
 impl Targets {
@@ -215,7 +221,7 @@ impl Path {
             &mut self.unnoticed,
         ];
         lists.into_iter().for_each(Vec::clear);
-        (self.image_from, self.version_from, self.member_ends) = (None, None, None);
+        (self.image, self.version, self.member_ends) = (None, None, None);
     }
 
     fn follow(
@@ -237,7 +243,7 @@ impl Path {
             self.updates(records, id, to);
             if Targets::matter(scheduler.plan()) {
                 let targets = arrived(id);
-                (self.image_from, self.version_from) = (targets.image, targets.version);
+                (self.image, self.version) = (targets.image, targets.version);
             }
             self.windows(scheduler, records, id, to);
         }
@@ -355,7 +361,8 @@ impl Path {
         let tried = records
             .iter()
             .find(|record| record.node == Node::Member(id) && record.to == State::Pending);
-        let there = self.image_from.max(self.version_from).unwrap_or(start);
+        let targets = self.image.into_iter().chain(self.version);
+        let there = targets.map(|target| target.from).max().unwrap_or(start);
         let mut open = |from: Timestamp, close: Timestamp| {
             if let Some(first) = tried {
                 let from = from.max(there).max(first.time);
@@ -404,8 +411,9 @@ impl Path {
             .into_iter()
             .flatten()
             .flat_map(|stretch| [stretch.from, stretch.to])
-            .chain(self.image_from)
-            .chain(self.version_from)
+            .chain(
+                self.image.into_iter().chain(self.version).flat_map(|there| [there.from, there.to]),
+            )
             .chain(self.member_ends)
             .chain([stretch.from, stretch.to]);
         cuts.extend(all.filter(|at| stretch.from <= *at && *at <= stretch.to));
@@ -421,7 +429,7 @@ impl Path {
     /// The first cause that applies.
     fn cause_at(&self, at: Timestamp) -> DelayCause {
         let within = |list: &[Stretch]| list.iter().any(|stretch| stretch.contains(at));
-        let missing = |from: Option<Timestamp>| from.is_some_and(|from| at < from);
+        let missing = |there: Option<Stretch>| there.is_some_and(|there| !there.contains(at));
         if within(&self.updating) {
             DelayCause::Updating
         } else if within(&self.failed) {
@@ -436,9 +444,9 @@ impl Path {
             DelayCause::Wait
         } else if within(&self.closed) {
             DelayCause::Window
-        } else if missing(self.image_from) {
+        } else if missing(self.image) {
             DelayCause::Image
-        } else if missing(self.version_from) {
+        } else if missing(self.version) {
             DelayCause::Version
         } else if within(&self.unnoticed) {
             DelayCause::Poll

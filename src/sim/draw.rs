@@ -52,6 +52,34 @@ pub enum Purpose {
     ReleaseGovernment = 38,
     /// From order 1 to order 9; by version.
     ReleaseChina = 39,
+    /// From one AKS release's date to the next; by release after those on record.
+    AksCadence = 40,
+    /// From an AKS release's date to its first region; by release, those on record included.
+    AksLag = 41,
+    /// From an AKS release's first region to its last public one; by release.
+    AksSpan = 42,
+    /// From one day of upstream Kubernetes patches to the next; by day.
+    UpstreamCadence = 43,
+    /// From a day of upstream patches to the AKS release that brings them; by day.
+    UpstreamLag = 44,
+    /// By how many months the plan of a Kubernetes minor slips; by minor.
+    MinorSlip = 45,
+    /// On which day of the month a planned minor comes; by minor.
+    MinorDay = 46,
+    /// Whether a rollout is delayed; by version. The attempts tell the trains apart, as with other
+    /// purposes of releases (2 security patches, 3 Kubernetes).
+    ReleaseDelayed = 64,
+    /// By how long a rollout is delayed; by version.
+    ReleaseDelay = 65,
+    /// Whether a version is withdrawn; by version.
+    ReleaseWithdrawn = 66,
+    /// How long after its publication a version is withdrawn; by version.
+    ReleaseWithdrawal = 67,
+    /// From the end of one outage of a region to the beginning of the next; by outage. The attempts
+    /// of this and the next tell the regions apart (their position in the table of regions).
+    OutageGap = 68,
+    /// How long an outage lasts; by outage.
+    OutageLength = 69,
     /// How long a configuration change reimages a member; by member. The attempts tell campaigns
     /// apart.
     Reimage = 48,

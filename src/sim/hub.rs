@@ -251,6 +251,12 @@ impl<'p> Hub<'p> {
             Happening::Arrival(what, region) => {
                 self.hand_to_all(sim, now, Event::Arrived(what, region), watch);
             }
+            Happening::Withdrawn(what) => {
+                self.hand_to_all(sim, now, Event::Withdrawn(what), watch);
+            }
+            Happening::Outage(region, begins) => {
+                self.hand_to_all(sim, now, Event::Outage(region, begins), watch);
+            }
             Happening::Published => self.look_at_releases(sim, now, watch),
             Happening::Scripted(number) => self.act(sim, now, number, watch),
             Happening::Approval(_, no)
@@ -418,6 +424,7 @@ impl<'p> Hub<'p> {
         let asking = (scheduler, own.map(|run| &run.luck));
         let begins = Begins { now, member, number: attempt };
         let (takes, code) = sim.truth.update(sim.world, asking, begins);
+        let (takes, code) = sim.truth.outage(sim.world, now, member, takes, code);
         sim.queue.push(now + takes, Happening::UpdateEnds(member, code));
     }
 

@@ -1,6 +1,7 @@
 //! What may happen around the scheduler: the models of the simulated world and their parameters.
 
 use crate::fleet::{Amount, Fleet};
+use crate::ids::RegionId;
 pub use crate::quantiles::Distribution;
 use crate::scheduler::auto_upgrade::Profile;
 use crate::scheduler::{Restart, Update};
@@ -44,6 +45,10 @@ pub struct Setting<'s> {
 pub struct WorldModel {
     /// `releases`: how versions arrive in regions.
     pub releases: ReleaseModel,
+    /// What goes wrong with releases, of those that the models make.
+    pub mishaps: Mishaps,
+    /// `outages`: when regions are out (W3); `None`: never.
+    pub outages: Option<OutageModel>,
     /// `durations`: how long an update takes.
     pub durations: DurationModel,
     /// `durations.factors`: what takes longer than others, or less long.
@@ -75,10 +80,57 @@ pub struct WorldModel {
 /// How node images and Kubernetes versions arrive (W1, W2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReleaseModel {
-    /// The measured node-image train: one offset a version, then region by region.
+    /// The measured trains of node images and AKS releases: one offset a version, then region by
+    /// region.
     Train,
+    /// What is on record arrives as it did, up to this instant.
+    History(Timestamp),
     /// Nothing arrives but what the script names.
     Off,
+}
+
+/// What goes wrong with releases (W1).
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Mishaps {
+    /// `releases.abandoned`: probability that the rollout of a node image is abandoned after order
+    /// 5; `None`: the measured one.
+    pub abandoned: Option<f64>,
+    /// `releases.delayed`: a rollout starts later than it would.
+    pub delayed: Option<Mishap>,
+    /// `releases.withdrawn`: a version is withdrawn, some time after its publication.
+    pub withdrawn: Option<Mishap>,
+}
+
+/// Something that happens with some probability.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Mishap {
+    /// The probability.
+    pub probability: f64,
+    /// After, or by, how long: in milliseconds.
+    pub after: Distribution,
+}
+
+/// Outages of regions, each region for itself (W3).
+#[derive(Debug, Clone, PartialEq)]
+pub struct OutageModel {
+    /// From the scenario's start, or the end of an outage, to the next, in milliseconds.
+    pub every: Distribution,
+    /// How long an outage lasts, in milliseconds.
+    pub lasts: Distribution,
+    /// Where; `None`: in every region of the fleet.
+    pub regions: Option<Vec<RegionId>>,
+    /// What becomes of updates in flight.
+    pub effect: OutageEffect,
+}
+
+/// What an outage does to updates in flight (W3).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub enum OutageEffect {
+    /// They fail as it begins.
+    #[default]
+    Fail,
+    /// They rest until it is over.
+    Stretch,
 }
 
 /// How long a member's update takes (W4).

@@ -43,6 +43,10 @@ pub(super) enum Happening {
     Leaves(MemberId),
     /// A release reaches a region.
     Arrival(Released, RegionId),
+    /// A release is withdrawn everywhere.
+    Withdrawn(Released),
+    /// A region's outage begins (`true`) or ends.
+    Outage(RegionId, bool),
     /// The script's action of this number.
     Scripted(u32),
     /// Somebody approves this gate of a run.
@@ -111,7 +115,12 @@ macro_rules! queued {
                         let detail: u16 = 0 $($(| Part::<u16>::bits($detail))?)?;
                         (Kind::$kind, entity, detail)
                     })+
-                    Self::Start | Self::Arrival(..) | Self::Scripted(_) | Self::Wake => {
+                    Self::Start
+                    | Self::Arrival(..)
+                    | Self::Withdrawn(_)
+                    | Self::Outage(..)
+                    | Self::Scripted(_)
+                    | Self::Wake => {
                         unreachable!("the loop itself makes {self:?}")
                     }
                 }

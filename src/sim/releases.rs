@@ -4,15 +4,20 @@
 //! script, the recorded history, or the models ([`train`] for node images, [`kubernetes`] for
 //! Kubernetes versions). Does not own what anybody aims at: that is the scheduler's.
 
+pub mod forecast;
+pub mod history;
+pub mod kubernetes;
 pub mod train;
 
-use crate::fleet::{ImageVersion, NodeImage, support};
-use crate::ids::{FamilyId, Id as _, RegionId};
+use crate::fleet::{ImageVersion, KubernetesVersion, NodeImage, support};
+use crate::ids::{Column, FamilyId, Id as _, RegionId};
+use crate::quantiles::Quantiles;
 use crate::scheduler::{Released, Support};
-use crate::sim::draw::Luck;
-use crate::sim::model::{ReleaseModel, Setting};
+use crate::sim::draw::{Luck, Purpose, Sequence, happens};
+use crate::sim::model::{Mishap, ReleaseModel, Setting};
 use crate::sim::script::ScriptedRelease;
-use crate::time::Timestamp;
+use crate::time::{Span, Timestamp};
+use kubernetes::Kubernetes;
 use train::{Rollout, Train, families_of};
 
 /// Something that was released.
@@ -50,6 +55,17 @@ pub struct Arrival {
     pub release: u32,
 }
 
+/// A security patch of Linux nodes: one for all their image families.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SecurityPatch {
+    /// Its version, named after its day like an image's.
+    pub version: ImageVersion,
+    /// Its first arrival anywhere.
+    pub published: Timestamp,
+    /// When it reaches each region; never: [`Timestamp::MAX`].
+    pub reached: Column<RegionId, Timestamp>,
+}
+
 /// Something becomes known about a release.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct News {
@@ -85,11 +101,15 @@ pub struct Arrivals {
     /// All that becomes known up to the end, by instant and release. Filled for those who follow
     /// releases ([`Wants::news`]), and as far as something is withdrawn.
     pub news: Vec<News>,
+    /// The security patches of Linux nodes, by time, for those who follow them
+    /// ([`Wants::security_patches`]).
+    pub patches: Vec<SecurityPatch>,
     /// When each release reaches each region, a row a release; never: [`Timestamp::MAX`].
     reached: Vec<Timestamp>,
     regions: usize,
-    /// The train's scratch.
+    /// Scratch of the train and of the Kubernetes versions.
     rollouts: Vec<Rollout>,
+    kubernetes: kubernetes::Scratch,
 }
 
 impl Arrival {
@@ -169,18 +189,19 @@ impl Arrivals {
         self.releases.clear();
         self.arrivals.clear();
         self.news.clear();
+        self.patches.clear();
         self.reached.clear();
         self.rollouts.clear();
         self.regions = regions;
     }
 
-    /// Adds a release with its arrival in each region, in the regions' order; those after `end`
-    /// never come.
+    /// Adds a release with its arrival in each region, in the regions' order; those after `end`,
+    /// and those after it was withdrawn, never come.
     fn push(&mut self, release: Release, at: impl Iterator<Item = Timestamp>, end: Timestamp) {
         let number = u32::try_from(self.releases.len()).expect("releases are few");
         self.releases.push(release);
         for (region, at) in (0..).zip(at) {
-            if at <= end {
+            if at <= end && at < release.withdrawn {
                 self.arrivals.push(Arrival { at, region: RegionId(region), release: number });
                 self.reached.push(at);
             } else {
@@ -202,11 +223,49 @@ impl Arrivals {
     }
 }
 
+/// Something that happens to a release with some probability, some time after something.
+#[derive(Debug, Clone)]
+struct Chance {
+    probability: f64,
+    after: Quantiles,
+}
+
+impl Chance {
+    fn new(mishap: &Mishap) -> Self {
+        Self { probability: mishap.probability, after: Quantiles::new(&mishap.after) }
+    }
+
+    /// The same at a single place: its line and index.
+    fn at(
+        &self,
+        luck: &Luck,
+        replication: u32,
+        [whether, after]: [Purpose; 2],
+        (line, index): (u16, u32),
+    ) -> Option<Span> {
+        let sequence = |purpose| {
+            let mut sequence = luck.sequence(replication, purpose, line);
+            sequence.seek(index);
+            sequence
+        };
+        self.draw(&mut [sequence(whether), sequence(after)])
+    }
+
+    /// After how long it happens, if it does. Both numbers are drawn, whether needed or not.
+    fn draw(&self, [whether, after]: &mut [Sequence; 2]) -> Option<Span> {
+        let (whether, after) = (whether.draw(), after.draw());
+        let after = Span::from_millis(self.after.millis(after, 0));
+        happens(whether, self.probability).then_some(after)
+    }
+}
+
 /// Who follows releases: nothing is drawn that nobody looks at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Wants {
     /// Somebody follows Kubernetes versions beyond the update's target.
     pub kubernetes: bool,
+    /// Somebody follows the security patches of Linux nodes.
+    pub security_patches: bool,
     /// Somebody follows what becomes known ([`Arrivals::news`]).
     pub news: bool,
 }
@@ -214,8 +273,9 @@ pub struct Wants {
 /// Where the releases of a scenario come from, ready to be drawn from.
 #[derive(Debug, Clone)]
 pub enum Releases {
-    /// The same in every replication: the script's, or what is there when models are off.
-    Fixed(Arrivals),
+    /// The same in every replication: the script's, those on record, or what is there when models
+    /// are off.
+    Fixed(Box<Arrivals>),
     /// The models, drawn anew in each replication.
     Drawn(Box<Drawn>),
 }
@@ -224,8 +284,7 @@ pub enum Releases {
 #[derive(Debug, Clone)]
 pub struct Drawn {
     train: Train,
-    /// What is the same in all replications.
-    always: Vec<Release>,
+    kubernetes: Option<Kubernetes>,
     wants: Wants,
 }
 
@@ -234,32 +293,24 @@ impl Releases {
     pub fn new(setting: Setting<'_>, wants: Wants) -> Self {
         let (start, end) = (setting.start, setting.start + setting.horizon);
         let target = setting.update.upgrade.kubernetes_version();
-        // A Kubernetes version is everywhere from the start.
-        let always: Vec<Release> = target
-            .map(|version| Release {
-                what: Released::Kubernetes(version),
-                published: start,
-                withdrawn: Timestamp::MAX,
-                lifecycle: Some(Lifecycle::of(version)),
-            })
-            .into_iter()
-            .collect();
         if let Some(scripted) = &setting.script.releases {
-            return Self::Fixed(of_script(setting, scripted, wants));
+            return Self::Fixed(Box::new(of_script(setting, scripted, wants)));
         }
         if setting.world.releases == ReleaseModel::Off {
-            let mut arrivals = Arrivals::default();
-            let regions = &setting.fleet.regions;
-            arrivals.clear(regions.len());
-            for release in always {
-                arrivals.push(release, regions.iter().map(|_| start), end);
-            }
-            arrivals.finish(wants, end);
-            return Self::Fixed(arrivals);
+            return Self::Fixed(Box::new(everywhere(setting, target)));
+        }
+        if let ReleaseModel::History(until) = setting.world.releases {
+            return Self::Fixed(Box::new(history::replay(setting, until, wants)));
         }
         let families = families_of(setting.fleet);
-        let train = Train::new(&families, &setting.fleet.regions, start, end);
-        Self::Drawn(Box::new(Drawn { train, always, wants }))
+        let mishaps = &setting.world.mishaps;
+        let train = Train::new(&families, &setting.fleet.regions, start, end).with(mishaps);
+        let train = if wants.security_patches { train.with_security_patches() } else { train };
+        let wanted = wants.kubernetes || target.is_some();
+        let only = target.filter(|_| !wants.kubernetes);
+        let kubernetes =
+            wanted.then(|| Kubernetes::new(&setting.fleet.regions, start, end, only).with(mishaps));
+        Self::Drawn(Box::new(Drawn { train, kubernetes, wants }))
     }
 
     /// What every replication gets, if all get the same.
@@ -273,11 +324,10 @@ impl Releases {
     /// Draws one replication's releases; nothing if they are [`Self::fixed`].
     pub fn draw(&self, luck: &Luck, replication: u32, into: &mut Arrivals) {
         let Self::Drawn(drawn) = self else { return };
-        let Drawn { train, always, wants } = &**drawn;
+        let Drawn { train, kubernetes, wants } = &**drawn;
         train.draw(luck, replication, into);
-        for release in always {
-            let regions = into.regions;
-            into.push(*release, (0..regions).map(|_| release.published), train.end);
+        if let Some(kubernetes) = kubernetes {
+            kubernetes.draw(luck, replication, into);
         }
         into.finish(*wants, train.end);
     }
@@ -285,7 +335,7 @@ impl Releases {
 
 impl Lifecycle {
     /// The calendar's dates of this version (R-I12).
-    pub fn of(version: crate::fleet::KubernetesVersion) -> Self {
+    pub fn of(version: KubernetesVersion) -> Self {
         let or_never = |at: Option<Timestamp>| at.unwrap_or(Timestamp::MAX);
         Self {
             general_from: Timestamp::MIN,
@@ -301,6 +351,24 @@ impl Lifecycle {
     }
 }
 
+/// What there is without releases: the update's Kubernetes version, everywhere from the start.
+fn everywhere(setting: Setting<'_>, target: Option<KubernetesVersion>) -> Arrivals {
+    let (mut arrivals, start) = (Arrivals::default(), setting.start);
+    let regions = &setting.fleet.regions;
+    arrivals.clear(regions.len());
+    if let Some(version) = target {
+        let release = Release {
+            what: Released::Kubernetes(version),
+            published: start,
+            withdrawn: Timestamp::MAX,
+            lifecycle: Some(Lifecycle::of(version)),
+        };
+        arrivals.push(release, regions.iter().map(|_| start), start);
+    }
+    arrivals.finish(Wants::default(), start);
+    arrivals
+}
+
 /// What the script says (R-K7). Nothing of it is cut off at the end: a script is as it stands.
 fn of_script(setting: Setting<'_>, scripted: &[ScriptedRelease], wants: Wants) -> Arrivals {
     let mut arrivals = Arrivals::default();
@@ -313,8 +381,7 @@ fn of_script(setting: Setting<'_>, scripted: &[ScriptedRelease], wants: Wants) -
             let named = scripted.regions.iter().find(|(name, _)| *name == region);
             named.map(|(_, at)| *at).or(scripted.everywhere_else).unwrap_or(Timestamp::MAX)
         };
-        let named = scripted.regions.iter().map(|(_, at)| *at);
-        let published = named.chain(scripted.everywhere_else).min().unwrap_or(Timestamp::MAX);
+        let published = scripted.instants().min().unwrap_or(Timestamp::MAX);
         let lifecycle = match scripted.what {
             Released::NodeImage(_) => None,
             Released::Kubernetes(version) => {
@@ -331,7 +398,12 @@ fn of_script(setting: Setting<'_>, scripted: &[ScriptedRelease], wants: Wants) -
             }
         };
         let what = scripted.what;
-        let release = Release { what, published, withdrawn: Timestamp::MAX, lifecycle };
+        let release = Release {
+            what,
+            published,
+            withdrawn: scripted.withdrawn.unwrap_or(Timestamp::MAX),
+            lifecycle,
+        };
         let last = Timestamp::from_millis(Timestamp::MAX.as_millis() - 1);
         arrivals.push(release, regions.ids().map(at), last);
     }

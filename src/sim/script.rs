@@ -1,5 +1,6 @@
 //! The scripted world: what happens, by name and instant, without luck (`script`).
 
+pub use super::outages::Outage;
 use crate::fleet::{Pool, PowerState};
 use crate::ids::{MemberId, RegionId};
 use crate::scheduler::Restart;
@@ -14,6 +15,9 @@ pub struct Script {
     pub updates: Option<ScriptedUpdates>,
     /// `releases`: what arrives where and when, instead of the world's releases.
     pub releases: Option<Vec<ScriptedRelease>>,
+    /// `outages`: when regions are out, instead of the world's; those of one region do not
+    /// overlap.
+    pub outages: Option<Vec<Outage>>,
     /// `capacity`: shortages, instead of the world's.
     pub capacity: Option<Vec<ScriptedShortage>>,
     /// `disruptionBudgets`: budgets that block, instead of the world's.
@@ -54,6 +58,8 @@ pub struct ScriptedRelease {
     pub everywhere_else: Option<Timestamp>,
     /// Whether it is a preview, which is no profile's target (A3); for Kubernetes versions.
     pub preview: bool,
+    /// From when on it is offered nowhere any more (W1).
+    pub withdrawn: Option<Timestamp>,
     /// End of community support (R-I12), for Kubernetes versions.
     pub support_until: Option<Timestamp>,
     /// End of long-term support (R-I12), for Kubernetes versions.
@@ -63,7 +69,12 @@ pub struct ScriptedRelease {
 impl ScriptedRelease {
     /// When it was published: its earliest arrival anywhere (R-I8); `None`: it never is.
     pub fn published(&self) -> Option<Timestamp> {
-        self.regions.iter().map(|(_, at)| *at).chain(self.everywhere_else).min()
+        self.instants().min()
+    }
+
+    /// When it reaches the regions that are named, and all others.
+    pub fn instants(&self) -> impl Iterator<Item = Timestamp> {
+        self.regions.iter().map(|(_, at)| *at).chain(self.everywhere_else)
     }
 }
 

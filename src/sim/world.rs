@@ -14,17 +14,21 @@ use crate::sim::Changes;
 use crate::sim::churn::{Churn, ChurnWorld};
 use crate::sim::crew::{Crew, People};
 use crate::sim::defects::{self, DefectWorld, Defects};
-use crate::sim::delay::Targets;
+use crate::sim::delay::{Stretch, Targets};
 use crate::sim::draw::{Luck, Purpose, happens};
 use crate::sim::durations::{Begins, Durations, Lengths, Reimage};
 use crate::sim::failures::Odds;
 use crate::sim::model::Setting;
 use crate::sim::nodes::{Costs, Estimate, Setback};
+use crate::sim::outages::{Outages, Source};
 use crate::sim::queue::{Happening, Queue, RunNo};
-use crate::sim::releases::{Arrivals, Lifecycle, Releases, Wants};
+use crate::sim::releases::{Arrivals, Lifecycle, Release, Releases, Turn, Wants};
 use crate::sim::script::{ScriptedUpdate, ScriptedUpdates, ScriptedVerb};
 use crate::sim::staleness::Pools;
 use crate::time::{Span, Timestamp};
+
+/// The code of updates that an outage fails (W3); its text is among the world's codes.
+const OUTAGE: FailureCode = FailureCode(1);
 
 /// Everything about a scenario that all replications and strategies share, compiled for the loop.
 #[derive(Debug)]
@@ -35,6 +39,8 @@ pub struct World<'s> {
     /// Whose updates fail how likely.
     odds: Odds,
     releases: Releases,
+    /// Where outages come from; `None`: there are none.
+    outages: Option<Source>,
     /// Scripted actions, one for each target of a skip, by time, then by file (R-K8).
     actions: Vec<ScriptedStep<'s>>,
     /// What failed updates report; 0 is `UpdateFailed`.
@@ -92,6 +98,7 @@ impl<'s> World<'s> {
             durations: Durations::new(setting),
             odds: Odds::new(world.failures.as_ref(), setting.fleet, setting.update),
             releases: Releases::new(setting, wants(setting)),
+            outages: Source::of(setting),
             actions: scripted_actions(setting),
             defects: DefectWorld::new(setting, &|code| number_of(&codes, code)),
             codes,
@@ -128,7 +135,8 @@ impl<'s> World<'s> {
         let people = self.crew.is_idle();
         let defects = self.defects.as_ref().is_none_or(DefectWorld::is_scripted);
         let releases = self.releases.fixed().is_some();
-        updates && changes && releases && people && defects && self.churn.is_none()
+        let outages = self.outages.as_ref().is_none_or(Source::is_fixed);
+        updates && changes && outages && releases && people && defects && self.churn.is_none()
     }
 
     /// The luck of the n-th run of a profile.
@@ -195,7 +203,7 @@ impl fmt::Display for Asked<'_> {
 /// Profiles follow releases, `update` does not.
 fn wants(setting: Setting<'_>) -> Wants {
     let kubernetes = setting.profiles.iter().any(|profile| profile.channel.is_kubernetes());
-    Wants { kubernetes, news: !setting.profiles.is_empty() }
+    Wants { kubernetes, news: !setting.profiles.is_empty(), ..Wants::default() }
 }
 
 fn scripted_actions(setting: Setting<'_>) -> Vec<ScriptedStep<'_>> {
@@ -271,9 +279,11 @@ pub(super) struct Truth {
     /// Whose first attempt fails.
     first_failures: Bits,
     arrivals: Arrivals,
+    outages: Outages,
     next_arrival: usize,
+    next_news: usize,
     next_action: usize,
-    /// When the next arrival or scripted action is.
+    /// When the next arrival, news of a release or scripted action is.
     next_fixed: Timestamp,
     pub(super) people: People,
     pub(super) defects: Option<Defects>,
@@ -288,7 +298,9 @@ impl Truth {
             lengths: Lengths::default(),
             first_failures: Bits::default(),
             arrivals: Arrivals::default(),
+            outages: Outages::default(),
             next_arrival: 0,
+            next_news: 0,
             next_action: 0,
             next_fixed: Timestamp::MAX,
             people: People::new(RunNo::UPDATE),
@@ -309,12 +321,22 @@ impl Truth {
         self.people = People::new(RunNo::UPDATE);
         self.draw_updates(world);
         world.releases.draw(&world.luck, replication, &mut self.arrivals);
-        while let Some((at, what, region)) = self.arrival(world, self.next_arrival) {
-            if at > world.start() {
-                break;
+        let arrivals = world.releases.fixed().unwrap_or(&self.arrivals);
+        let before = |at: Timestamp| at <= world.start();
+        for arrival in arrivals.arrivals.iter().take_while(|arrival| before(arrival.at)) {
+            let Release { what, withdrawn, .. } = arrivals.releases[arrival.release as usize];
+            if !before(withdrawn) {
+                scheduler.observe_release(what, arrival.region, arrival.at);
             }
-            scheduler.observe_release(what, region, at);
             self.next_arrival += 1;
+        }
+        self.next_news = arrivals.news.partition_point(|news| before(news.at));
+        if let Some(source) = &world.outages {
+            let clock = (world.start(), world.start() + world.setting.horizon);
+            self.outages.draw(source, &world.luck, replication, clock);
+            while let Some(edge) = self.outages.take_edge(world.start()) {
+                scheduler.observe_outage(edge.region, edge.begins);
+            }
         }
         self.look_ahead(world);
         scheduler.observe_support(self.support(world));
@@ -414,6 +436,35 @@ impl Truth {
         }
     }
 
+    /// What an outage of its region makes of an update that begins now (W3).
+    pub(super) fn outage(
+        &self,
+        world: &World<'_>,
+        now: Timestamp,
+        member: MemberId,
+        takes: Span,
+        code: Option<FailureCode>,
+    ) -> (Span, Option<FailureCode>) {
+        if world.outages.is_none() {
+            return (takes, code);
+        }
+        let region = world.setting.fleet.members[member].region;
+        match self.outages.through(region, now, takes, OUTAGE) {
+            Ok(takes) => (takes, code),
+            Err((takes, outage)) => (takes, Some(outage)),
+        }
+    }
+
+    /// When a member's region had an outage.
+    pub(super) fn outages_of(
+        &self,
+        world: &World<'_>,
+        member: MemberId,
+    ) -> impl Iterator<Item = (Timestamp, Timestamp)> + '_ {
+        let region = world.setting.fleet.members[member].region;
+        self.outages.of(region).iter().map(|outage| (outage.from, outage.to))
+    }
+
     /// When something happens next; the end of time if nothing does.
     #[inline]
     pub(super) fn next_happening(&self, queue: &mut Queue) -> Timestamp {
@@ -421,15 +472,21 @@ impl Truth {
         queued.min(self.next_fixed)
     }
 
-    /// Finds the next of what is fixed before the loop begins: arrivals and the script's actions.
+    /// Finds the next of what is fixed before the loop begins: arrivals, news of releases and the
+    /// script's actions.
     fn look_ahead(&mut self, world: &World<'_>) {
         let arrival = self.arrival(world, self.next_arrival).map(|(at, _, _)| at);
         let action = world.actions.get(self.next_action).map(|step| step.at);
-        self.next_fixed = arrival.into_iter().chain(action).min().unwrap_or(Timestamp::MAX);
+        let news = &self.arrivals(world).news[self.next_news..];
+        let others = news.iter().take_while(|news| news.what != Turn::Withdrawn).count();
+        let news = news.get(others).map(|news| news.at);
+        self.next_news += others;
+        let next = arrival.into_iter().chain(news).chain(action).min();
+        self.next_fixed = next.unwrap_or(Timestamp::MAX).min(self.outages.next_edge());
     }
 
-    /// Takes what happens next: endings before arrivals, arrivals before the script, the script
-    /// before other people (R-A1).
+    /// Takes what happens next: endings before arrivals, arrivals before other news, these before
+    /// the script, the script before other people (R-A1).
     pub(super) fn take_happening(&mut self, world: &World<'_>, queue: &mut Queue) -> Happening {
         if let Some((at, ending)) = queue.peek()
             && (at < self.next_fixed || (at == self.next_fixed && ending))
@@ -443,6 +500,17 @@ impl Truth {
             self.next_arrival += 1;
             self.look_ahead(world);
             return Happening::Arrival(what, region);
+        }
+        if let Some(edge) = self.outages.take_edge(now) {
+            self.look_ahead(world);
+            return Happening::Outage(edge.region, edge.begins);
+        }
+        let arrivals = self.arrivals(world);
+        if let Some(news) = arrivals.news.get(self.next_news).filter(|news| news.at == now) {
+            let what = arrivals.releases[news.release as usize].what;
+            self.next_news += 1;
+            self.look_ahead(world);
+            return Happening::Withdrawn(what);
         }
         assert!(self.next_action < world.actions.len(), "nothing happens any more");
         self.next_action += 1;
@@ -467,9 +535,10 @@ impl Truth {
         for (image, planned) in scheduler.images(id).zip(scheduler.planned_images(id)) {
             let Some(version) = planned else { continue };
             let target = Released::NodeImage(NodeImage { family: image.family, version });
-            let there = (0..)
-                .map_while(|number| self.arrival(world, number))
-                .any(|(at, what, region)| at <= now && what == target && region == member.region);
+            let arrivals = self.arrivals(world);
+            let release = arrivals.find(target).expect("members start with what is released");
+            let there = arrivals.reached(release, member.region).is_some_and(|at| at <= now)
+                && now < arrivals.releases[release as usize].withdrawn;
             assert!(there, "{} starts without its image", member.name);
         }
     }
@@ -482,23 +551,27 @@ impl Truth {
         member: MemberId,
     ) -> Targets {
         let (plan, facts) = (scheduler.plan(), &world.setting.fleet.members[member]);
-        let arrives = |what: Released| {
+        let arrivals = self.arrivals(world);
+        let there = |what: Released| {
             let found = self
                 .all_arrivals(world)
                 .find(|(_, released, region)| *released == what && *region == facts.region);
-            found.map_or(Timestamp::MAX, |(at, _, _)| at)
+            let release = arrivals.find(what);
+            let lost = release.map(|number| arrivals.releases[number as usize].withdrawn);
+            let never = Timestamp::MAX;
+            Stretch { from: found.map_or(never, |(at, _, _)| at), to: lost.unwrap_or(never) }
         };
         let families =
             |image: &NodeImage| facts.pools.iter().any(|pool| pool.image.family() == image.family);
         let latest = plan.update.node_images == NodeImageSelection::Latest;
         let images = scheduler.target_images().filter(|_| !latest).filter(families);
         Targets {
-            image: images.map(|image| arrives(Released::NodeImage(image))).max(),
+            image: images.map(|image| there(Released::NodeImage(image))).reduce(Stretch::overlap),
             version: plan
                 .update
                 .upgrade
                 .kubernetes_version()
-                .map(|version| arrives(Released::Kubernetes(version))),
+                .map(|version| there(Released::Kubernetes(version))),
         }
     }
 

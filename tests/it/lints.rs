@@ -11,7 +11,7 @@ use fleetsim::scenario::{Scenario, lints};
 use crate::conformance::{cases, without_expect};
 
 /// What is said about a scenario with all its strategies; the reader's own warnings left out.
-fn lint(text: &str) -> Vec<Diagnostic> {
+pub(crate) fn lint(text: &str) -> Vec<Diagnostic> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/inputs");
     let open =
         |name: &str| std::fs::read_to_string(folder.join(name)).map_err(|error| error.to_string());
@@ -30,7 +30,7 @@ fn codes(found: &[Diagnostic]) -> Vec<&'static str> {
 }
 
 /// The scenario deserves this warning, perhaps others; they are compared with the snapshot.
-fn warns(code: &'static str, text: &str) -> Vec<Diagnostic> {
+pub(crate) fn warns(code: &'static str, text: &str) -> Vec<Diagnostic> {
     let found = lint(text);
     let all = found.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n\n");
     assert!(codes(&found).contains(&code), "{text}\n{all}");
@@ -48,7 +48,7 @@ fn warns(code: &'static str, text: &str) -> Vec<Diagnostic> {
 }
 
 /// The scenario deserves no warning at all.
-fn is_quiet(text: &str) {
+pub(crate) fn is_quiet(text: &str) {
     let all: Vec<String> = lint(text).iter().map(ToString::to_string).collect();
     assert!(all.is_empty(), "{text}\n{}", all.join("\n\n"));
 }

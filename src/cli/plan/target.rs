@@ -1,11 +1,12 @@
-//! Which target each member would get: exact where releases are scripted, in words where they are
+//! Which target each member would get: exact where releases are known, in words where they are
 //! drawn (U2, U3, U5, R-I1 to R-I3).
 
 use fleetsim::fleet::{ImageVersion, Member, NodeImage, Pool, PoolImage, PowerState};
 use fleetsim::ids::{FamilyId, Id, RegionId};
 use fleetsim::scenario::Scenario;
 use fleetsim::scheduler::{NodeImageSelection, Plan, Released, StoppedMembers, Upgrade};
-use fleetsim::sim::model::ReleaseModel;
+use fleetsim::sim::releases::forecast::Forecast;
+use fleetsim::sim::releases::{Release, Releases, Wants};
 use fleetsim::time::Timestamp;
 use serde_json::{Value, json};
 
@@ -53,13 +54,24 @@ impl Target {
 }
 
 /// What the scenario's releases bring to the members of a plan.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 pub(super) struct Targets<'a> {
-    pub(super) scenario: &'a Scenario,
-    pub(super) plan: &'a Plan<'a>,
+    scenario: &'a Scenario,
+    plan: &'a Plan<'a>,
+    releases: Releases,
+    /// When to expect the update's Kubernetes version, where that is luck.
+    forecast: Option<Forecast>,
 }
 
-impl Targets<'_> {
+impl<'a> Targets<'a> {
+    pub(super) fn new(scenario: &'a Scenario, plan: &'a Plan<'a>) -> Self {
+        let releases = Releases::new(scenario.setting(), Wants::default());
+        let version = scenario.update.upgrade.kubernetes_version();
+        let version = version.filter(|_| releases.fixed().is_none());
+        let forecast = version.map(|v| Forecast::of(scenario.setting(), Released::Kubernetes(v)));
+        Self { scenario, plan, releases, forecast }
+    }
+
     /// The targets of a member, whose first opportunity is at `first`.
     pub(super) fn of(&self, member: &Member, first: Timestamp) -> Vec<Target> {
         let kubernetes = self.kubernetes(member);
@@ -117,12 +129,29 @@ impl Targets<'_> {
         if now > Some(target) {
             return Some(shown.becomes(format!("{SKIPPED}: {target} is older")));
         }
-        // Without scripted releases a Kubernetes version is everywhere from the start.
-        let arrives = match self.scenario.script.releases {
-            Some(_) => self.arrival(Released::Kubernetes(target), member.region),
-            None => Some(self.scenario.start),
+        let Some(forecast) = &self.forecast else {
+            let arrives = self.arrival(Released::Kubernetes(target), member.region);
+            return Some(self.fixed(shown, target.to_string(), arrives, true, member.region));
         };
-        Some(self.fixed(shown, target.to_string(), arrives, true, member.region))
+        let at = |percent| forecast.at(member.region, percent);
+        let (Some(early), Some(late)) = (at(5), at(95)) else {
+            let share = forecast.by(member.region, self.scenario.start + self.scenario.horizon);
+            let region = self.region(member.region);
+            let text = if share > 0.0 {
+                format!("{target}, which reaches {region} in {:.0} % of the worlds", share * 100.0)
+            } else {
+                format!("{target}, which never reaches {region}")
+            };
+            return Some(Target { text, version: Some(target.to_string()), ..shown });
+        };
+        if at(100).is_some_and(|last| last <= self.scenario.start) {
+            let start = Some(self.scenario.start);
+            return Some(self.fixed(shown, target.to_string(), start, true, member.region));
+        }
+        let (early, late) = (words::instant(early), words::instant(late));
+        let region = self.region(member.region);
+        let text = format!("{target}, in {region} between {early} and {late} (90 %)");
+        Some(Target { text, version: Some(target.to_string()), ..shown })
     }
 
     fn pool(&self, member: &Member, pool: &Pool, first: Timestamp) -> Target {
@@ -163,7 +192,7 @@ impl Targets<'_> {
         member: &Member,
         first: Timestamp,
     ) -> Target {
-        if !self.is_scripted() {
+        if !self.is_known() {
             let region = self.region(member.region);
             return shown.becomes(format!("the newest in {region} when its update starts"));
         }
@@ -205,7 +234,7 @@ impl Targets<'_> {
         member: &Member,
     ) -> Target {
         let regions = &self.plan.family_regions[family];
-        if !self.is_scripted() {
+        if !self.is_known() {
             let regions = words::count(regions.iter().count() as u64, "region");
             return shown.becomes(format!("the newest in all of the run's {regions} at its start"));
         }
@@ -235,7 +264,7 @@ impl Targets<'_> {
         }
         let arrives = self.arrival(Released::NodeImage(image), member.region);
         let version = image.version.to_string();
-        self.fixed(shown, version, arrives, self.is_scripted(), member.region)
+        self.fixed(shown, version, arrives, self.is_known(), member.region)
     }
 
     fn fixed(
@@ -256,26 +285,22 @@ impl Targets<'_> {
         Target { text, version: Some(version), from: arrives, ..shown }
     }
 
-    /// Whether every release of node images is known: the script's, or none at all.
-    fn is_scripted(&self) -> bool {
-        self.scenario.script.releases.is_some() || self.scenario.world.releases == ReleaseModel::Off
+    /// Whether every release is known: the script's, those on record, or none at all.
+    fn is_known(&self) -> bool {
+        self.releases.fixed().is_some()
     }
 
-    /// When a scripted release reaches a region (R-K7).
+    /// When a known release reaches a region.
     fn arrival(&self, what: Released, region: RegionId) -> Option<Timestamp> {
-        let releases = self.scenario.script.releases.iter().flatten();
-        let release = releases.into_iter().find(|release| release.what == what)?;
-        let named = release.regions.iter().find(|(name, _)| *name == region);
-        named.map(|(_, at)| *at).or(release.everywhere_else)
+        let arrivals = self.releases.fixed()?;
+        arrivals.reached(arrivals.find(what)?, region)
     }
 
-    /// Scripted arrivals of a family in a region, by time.
+    /// Known arrivals of a family in a region, by time.
     fn arrivals(&self, family: FamilyId, region: RegionId) -> Vec<(Timestamp, ImageVersion)> {
-        let releases = self.scenario.script.releases.iter().flatten();
-        let images = releases.filter_map(|release| match release.what {
-            Released::NodeImage(image) if image.family == family => Some(image),
-            Released::NodeImage(_) | Released::Kubernetes(_) => None,
-        });
+        let releases = self.releases.fixed().map_or(&[][..], |arrivals| &arrivals.releases);
+        let images = releases.iter().filter_map(Release::image);
+        let images = images.filter(|image| image.family == family);
         let mut arrivals: Vec<_> = images
             .filter_map(|image| {
                 let at = self.arrival(Released::NodeImage(image), region)?;

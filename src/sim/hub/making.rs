@@ -120,8 +120,11 @@ impl<'p> Hub<'p> {
         scheduler.observe_fleet(&sim.scheduler);
         if let Target::Kubernetes { version, .. } = target {
             let target = Released::Kubernetes(*version);
+            let arrivals = sim.truth.arrivals(sim.world);
+            let release = arrivals.find(target).map(|number| arrivals.releases[number as usize]);
+            let offered = release.is_some_and(|release| now < release.withdrawn);
             for (at, what, region) in sim.truth.arrived(sim.world) {
-                if what == target {
+                if what == target && offered {
                     scheduler.observe_release(what, region, at);
                 }
             }

@@ -1,0 +1,73 @@
+//! What a driver tells a run besides events: the fleet as it is when the run starts, and what other
+//! runs have done since.
+
+use crate::fleet::{ImageVersion, KubernetesVersion};
+use crate::ids::{MemberId, RegionId};
+use crate::scheduler::auto_upgrade::{SupportCalendar, Target};
+use crate::scheduler::run::Scheduler;
+use crate::scheduler::{Released, State, Support, Upgrade};
+use crate::time::Timestamp;
+
+impl Scheduler<'_> {
+    /// Learns, before the run starts, that a release reached a region at `at`. Releases must be
+    /// told in the order of time.
+    pub fn observe_release(&mut self, what: Released, region: RegionId, at: Timestamp) {
+        self.observed.observe_release(what, region, at);
+    }
+
+    /// Learns, before the run starts, what the nodes of a member's pool run.
+    pub fn observe_pool(&mut self, member: MemberId, pool: usize, version: ImageVersion) {
+        self.observed.observe_pool(member, pool, version);
+    }
+
+    /// Learns, before the run starts, until when the target Kubernetes version is supported (U7).
+    pub fn observe_support(&mut self, support: Support) {
+        self.support_ends = support.community_until;
+        self.observed.observe_support(support);
+    }
+
+    /// Takes the target of a profile's run, before it starts (A2, A4).
+    pub fn aim(&mut self, target: &Target) {
+        assert!(self.plan.profile.is_some(), "only runs of profiles are given their target");
+        self.observed.aim(target);
+    }
+
+    /// Learns, before a profile's run starts, until when Kubernetes versions are supported (A5).
+    pub fn observe_calendar(&mut self, calendar: &SupportCalendar) {
+        self.observed.observe_calendar(calendar);
+    }
+
+    /// Learns, before the run starts, what another run over the same fleet knows: what the members
+    /// run, and which node images are where.
+    pub fn observe_fleet(&mut self, other: &Scheduler<'_>) {
+        self.left.clone_from(&other.left);
+        self.observed.observe_fleet(&other.observed);
+        self.outages.clone_from(&other.outages);
+    }
+
+    /// Learns from another run over the same fleet what a member runs; must not come while this
+    /// run updates the member. [`Event::Busy`] follows when that changes what the run can do.
+    pub fn observe_member(&mut self, member: MemberId, other: &Scheduler<'_>) {
+        assert!(self.members[member].state() != State::Running, "one work at a time");
+        self.observed.observe_member(member, &other.observed);
+    }
+
+    /// Learns that a member has got this Kubernetes version, its pools included.
+    pub fn observe_kubernetes(&mut self, member: MemberId, version: KubernetesVersion) {
+        self.observed.observe_kubernetes(member, version);
+    }
+
+    /// What the run does: the plan's upgrade, or, of a profile's run, that to its target.
+    pub fn upgrade(&self) -> Upgrade {
+        self.observed.upgrade()
+    }
+
+    /// Learns, before the run starts, that a region has an outage.
+    pub fn observe_outage(&mut self, region: RegionId, begins: bool) {
+        if begins {
+            self.outages.insert(region.0);
+        } else {
+            self.outages.remove(region.0);
+        }
+    }
+}
