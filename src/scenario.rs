@@ -330,13 +330,9 @@ fn read_root(root: &Field<'_>, loader: &Loader<'_>, seed: Option<u64>) -> Option
     let name = map.need("name").and_then(|field| file_name(&field)).unwrap_or_default();
     let start = map.need("start").and_then(|field| instant(&field)).unwrap_or_default();
     let horizon = map.need("horizon").and_then(|field| horizon(&field)).unwrap_or(Span::DAY);
-    let written = map.own("seed").and_then(|field| field.integer(0, i128::from(u64::MAX)));
-    let seed = seed.or(written);
+    let seed = seed.or(map.own("seed").and_then(|field| field.integer(0, i128::from(u64::MAX))));
     let replications = map.own("replications").and_then(|field| field.integer(1, 10_000_000));
-    let limits = [("azure", ServiceLimits::Azure), ("none", ServiceLimits::None)];
-    let limits = map.own("serviceLimits").and_then(|field| field.word(&limits));
-    let (seed, limits) = (seed.unwrap_or(1), limits.unwrap_or_default());
-
+    let (seed, limits) = (seed.unwrap_or(1), service_limits(&map));
     let script = map.get("script");
     let mut builder =
         Builder::new(notes, start, script::scripted_regions(script.map(|field| field.node)));
@@ -354,13 +350,10 @@ fn read_root(root: &Field<'_>, loader: &Loader<'_>, seed: Option<u64>) -> Option
     let read = strategy::read(map.get("strategies"), limits, loader, root.at());
     let (profiles, profile_places) = profiles::read(map.get("autoUpgradeProfiles"), &read.0);
     let has_update = map.get("update").is_some() || profiles.is_empty();
-    let (strategies, strategy_places) = if has_only_changes(&map) {
-        strategy::nobody("no-update", root.at())
-    } else if has_update {
-        read
-    } else {
-        strategy::nobody("profiles", root.at())
-    };
+    let nobody = if has_only_changes(&map) { "no-update" } else { "profiles" };
+    let is_update = has_update && !has_only_changes(&map);
+    let (strategies, strategy_places) =
+        if is_update { read } else { strategy::nobody(nobody, root.at()) };
     let runs = (has_update, &profiles[..]);
     let (script, scripted_updates) = script::read(script, &mut builder, horizon, runs);
     profiles::check_targets((&profiles, &profile_places), &script, start, &map);
@@ -377,7 +370,7 @@ fn read_root(root: &Field<'_>, loader: &Loader<'_>, seed: Option<u64>) -> Option
         scripted_updates,
         update: map.spot("update"),
         profiles: profile_places,
-        releases: map.get("world").and_then(|world| world.node.get("releases")).map(|node| node.at),
+        releases: releases_at(&map),
     };
     Some(Scenario {
         name,
@@ -400,6 +393,17 @@ fn read_root(root: &Field<'_>, loader: &Loader<'_>, seed: Option<u64>) -> Option
         digest: String::new(),
         places,
     })
+}
+
+/// The place of `world.releases`.
+fn releases_at(map: &Map<'_>) -> Option<Spot> {
+    Some(map.get("world")?.node.get("releases")?.at)
+}
+
+fn service_limits(map: &Map<'_>) -> ServiceLimits {
+    let words = [("azure", ServiceLimits::Azure), ("none", ServiceLimits::None)];
+    let limits = map.own("serviceLimits").and_then(|field| field.word(&words));
+    limits.unwrap_or_default()
 }
 
 /// Reads `checks`, which are about the candidates of all variants.

@@ -182,8 +182,8 @@ impl Nodes {
         u16::try_from(number).expect("kinds of nodes fit u16")
     }
 
-    /// A pool by its number in its member, as some work sees it; behind those of the fleet come those
-    /// that joined.
+    /// A pool by its number in its member, as some work sees it; behind those of the fleet come
+    /// those that joined.
     #[inline]
     pub(super) fn pool(&self, member: MemberId, pool: usize, work: Work) -> PoolFacts {
         let Kinds { mut facts, kinds } = *self.pools_of(member, pool);
