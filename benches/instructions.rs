@@ -57,12 +57,7 @@ const GATED: [Case; 6] = [
     case("watched", 1_000),
 ];
 /// What the record holds besides, for the exponents.
-const RECORDED: [Case; 4] = [
-    case("rollout", 100),
-    case("rollout", 100_000),
-    case("eventful", 100),
-    case("eventful", 100_000),
-];
+const RECORDED: [Case; 2] = [case("rollout", 100), case("eventful", 100)];
 
 impl Case {
     /// Replications at which instructions are counted; the first ones warm up.
