@@ -32,9 +32,7 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("durationHours", "4"),
     ("startTime", "\"01:00\""),
     ("metric", "makespan"),
-    ("probability", "0.1"),
     ("for", "5d"),
-    ("every", "30d"),
     ("lasts", "4h"),
 ];
 /// What other tools call a key.
