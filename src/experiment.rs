@@ -5,6 +5,7 @@
 //! X11): each worker owns its simulations and takes small batches off one counter; outcomes are put
 //! back into the order of strategies and replications.
 
+mod auto_metric;
 pub mod checks;
 pub mod drift;
 mod histogram;
@@ -14,6 +15,7 @@ mod sensitivity;
 mod sweep;
 mod updates;
 
+pub use auto_metric::AutoMetric;
 pub use histogram::{MemberTimes, Pooled};
 pub use metric::{ChangeMetric, CostMetric, Metric, Unit};
 pub use precision::{Goal, HEADLINES, Reached, Sought};

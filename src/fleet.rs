@@ -65,6 +65,8 @@ pub struct Member {
     pub node_disruption_policy: NodeDisruptionPolicy,
     /// The cluster's own auto-upgrade channel, if it is on (U10).
     pub auto_upgrade_channel: Option<String>,
+    /// What the cluster upgrades by itself.
+    pub own_upgrades: OwnUpgrades,
     /// ARM resource id of the managed cluster, where the input names one.
     pub cluster_resource_id: Option<String>,
 }
@@ -82,6 +84,33 @@ impl Member {
         let named = parts.next()?.eq_ignore_ascii_case("subscriptions");
         parts.next().filter(|name| named && !name.is_empty())
     }
+}
+
+/// What a cluster's own auto-upgrade brings (U10).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct OwnUpgrades {
+    /// `upgradeChannel`: Kubernetes versions.
+    pub kubernetes: Option<KubernetesChannel>,
+    /// `nodeOSUpgradeChannel`, or the `upgradeChannel` node-image: the newest node images.
+    pub images: bool,
+}
+
+impl OwnUpgrades {
+    /// Whether there is any.
+    pub const fn any(self) -> bool {
+        self.images || self.kubernetes.is_some()
+    }
+}
+
+/// The channel of a cluster's own Kubernetes upgrades.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KubernetesChannel {
+    /// The newest patch of its minor.
+    Patch,
+    /// The newest patch of N − 1.
+    Stable,
+    /// The newest patch of N.
+    Rapid,
 }
 
 /// The power state of a cluster (U8).

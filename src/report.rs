@@ -1,5 +1,6 @@
 //! What people get to see of an experiment: events, files, charts and pages.
 
+pub mod autonomous;
 pub mod baseline;
 pub mod best;
 pub mod changes;

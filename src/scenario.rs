@@ -109,6 +109,8 @@ pub struct Places {
     pub profiles: Vec<Spot>,
     /// Of `world.releases`.
     pub releases: Option<Spot>,
+    /// Of the strategy of each.
+    pub profile_strategies: Vec<StrategyPlaces>,
 }
 
 /// Where a strategy stands.
@@ -284,22 +286,41 @@ impl Scenario {
         }
     }
 
-    /// What the members that a run selects lack: an entry in `script.updates` (R-K6), or the
-    /// `kubernetesVersion` that the update looks at (R-I19). To be asked with the members of each
-    /// strategy's plan.
+    /// What the members of a plan, and of those of profiles beside it, lack: an entry in
+    /// `script.updates` (R-K6), or the `kubernetesVersion` that the update, or a profile, looks at
+    /// (R-I19).
+    pub fn check_plan(&self, plan: &Plan<'_>) -> Vec<Diagnostic> {
+        let selected = |plan: &Plan<'_>| -> BTreeSet<MemberId> {
+            plan.groups.iter().flat_map(|group| group.members.iter().copied()).collect()
+        };
+        self.check(&selected(plan), &plan.beside.iter().flat_map(selected).collect())
+    }
+
+    /// The same of members that `update` selects.
     pub fn check_selected(&self, selected: impl IntoIterator<Item = MemberId>) -> Vec<Diagnostic> {
+        self.check(&selected.into_iter().collect(), &BTreeSet::new())
+    }
+
+    fn check(
+        &self,
+        of_update: &BTreeSet<MemberId>,
+        of_profiles: &BTreeSet<MemberId>,
+    ) -> Vec<Diagnostic> {
         let needs_version = self.update.upgrade.kubernetes_version().is_some();
         let mut unscripted = vec![];
         let mut errors = vec![];
-        for id in selected.into_iter().collect::<BTreeSet<_>>() {
+        for id in of_update.union(of_profiles).copied() {
             let member = &self.fleet.members[id];
             let updates = self.script.updates.as_ref();
             if updates.is_some_and(|u| u.rest.is_empty() && !u.by_member.contains_key(&id)) {
                 unscripted.push(member.name.as_str());
             }
-            if needs_version && member.kubernetes_version.is_none() {
+            let by_profile = of_profiles.contains(&id);
+            let looked_at = by_profile || (needs_version && of_update.contains(&id));
+            if looked_at && member.kubernetes_version.is_none() {
+                let who = if by_profile { "an auto-upgrade profile" } else { "the update" };
                 let message = format!(
-                    "the update looks at the Kubernetes version of `{}`, which has none",
+                    "{who} looks at the Kubernetes version of `{}`, which has none",
                     member.name
                 );
                 let error = Diagnostic::error("R-I19", message)
@@ -340,20 +361,14 @@ fn read_root(root: &Field<'_>, loader: &Loader<'_>, seed: Option<u64>) -> Option
         builder.read(&field, seed, limits, loader);
     }
     let update = update_of(&map, &mut builder);
-    let around = changes::Around {
-        fleet: &builder.fleet,
-        start,
-        has_update: map.get("update").is_some(),
-        loader,
-    };
+    let has_update = map.get("update").is_some();
+    let around = changes::Around { fleet: &builder.fleet, start, has_update, loader };
     let campaigns = changes::read(map.get("configurationChanges"), &around);
     let read = strategy::read(map.get("strategies"), limits, loader, root.at());
-    let (profiles, profile_places) = profiles::read(map.get("autoUpgradeProfiles"), &read.0);
-    let has_update = map.get("update").is_some() || profiles.is_empty();
-    let nobody = if has_only_changes(&map) { "no-update" } else { "profiles" };
-    let is_update = has_update && !has_only_changes(&map);
-    let (strategies, strategy_places) =
-        if is_update { read } else { strategy::nobody(nobody, root.at()) };
+    let of_profiles = profiles::read(map.get("autoUpgradeProfiles"), (&read.0, &read.1));
+    let (profiles, profile_places, profile_strategies) = of_profiles;
+    let has_update = has_update || profiles.is_empty();
+    let (strategies, strategy_places) = candidates(&map, read, has_update);
     let runs = (has_update, &profiles[..]);
     let (script, scripted_updates) = script::read(script, &mut builder, horizon, runs);
     profiles::check_targets((&profiles, &profile_places), &script, start, &map);
@@ -371,6 +386,7 @@ fn read_root(root: &Field<'_>, loader: &Loader<'_>, seed: Option<u64>) -> Option
         update: map.spot("update"),
         profiles: profile_places,
         releases: releases_at(&map),
+        profile_strategies,
     };
     Some(Scenario {
         name,
@@ -404,6 +420,21 @@ fn service_limits(map: &Map<'_>) -> ServiceLimits {
     let words = [("azure", ServiceLimits::Azure), ("none", ServiceLimits::None)];
     let limits = map.own("serviceLimits").and_then(|field| field.word(&words));
     limits.unwrap_or_default()
+}
+
+/// The strategies that carry out `update`; without one, a strategy of nobody.
+fn candidates(
+    map: &Map<'_>,
+    read: (Vec<Strategy>, Vec<StrategyPlaces>),
+    has_update: bool,
+) -> (Vec<Strategy>, Vec<StrategyPlaces>) {
+    if has_only_changes(map) {
+        strategy::nobody("no-update", map.node.at)
+    } else if has_update {
+        read
+    } else {
+        strategy::nobody("profiles", map.node.at)
+    }
 }
 
 /// Reads `checks`, which are about the candidates of all variants.

@@ -168,7 +168,7 @@ impl<'p> Simulation<'p> {
             changes: Ongoing::default(),
             course: Course::default(),
             path: delay::Path::default(),
-            hub: Hub::new(plan),
+            hub: Hub::new(world, plan),
             staleness: staleness::Staleness::default(),
             checked: false,
             started: Vec::new(),
@@ -253,7 +253,9 @@ impl<'p> Simulation<'p> {
                 self.truth.scripted(self.world, now, number);
                 self.world.scripted(number)
             }
-            Happening::Published => unreachable!("only profiles look at releases"),
+            Happening::Published | Happening::OwnBegins(..) | Happening::OwnEnds(..) => {
+                unreachable!("only the hub looks at releases")
+            }
             Happening::ChangeAsked(..) | Happening::ChangeEnds(..) => {
                 return self.change(now, happening, watch);
             }

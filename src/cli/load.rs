@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 
 use fleetsim::error::Diagnostic;
 use fleetsim::experiment::Experiment;
-use fleetsim::ids::MemberId;
 use fleetsim::scenario::variants::{JOINT, Tried};
 use fleetsim::scenario::vary::{self, Edit};
 use fleetsim::scenario::{Scenario, lints};
@@ -252,7 +251,7 @@ impl Loaded {
         for (scenario, strategy) in candidates.iter().copied() {
             let found = match scenario.lay_out(strategy) {
                 Ok(plan) => {
-                    let found = scenario.check_selected(selected(&plan));
+                    let found = scenario.check_plan(&plan);
                     laid.push((scenario, plan));
                     found
                 }
@@ -327,11 +326,6 @@ fn place_of(scenario: &Scenario, strategy: &Strategy) -> Option<fleetsim::error:
     let (all, places) = (&scenario.strategies, &scenario.places);
     let position = all.iter().position(|other| other.name == strategy.name)?;
     places.strategies.get(position).map(|found| places.place(found.at))
-}
-
-/// The members of a plan's groups.
-fn selected<'p>(plan: &'p Plan<'_>) -> impl Iterator<Item = MemberId> + 'p {
-    plan.groups.iter().flat_map(|group| group.members.iter().copied())
 }
 
 /// Members that no group selects, in the fleet's order.

@@ -1,5 +1,6 @@
 //! `run`: one replication of one strategy, and what it shows.
 
+mod autonomous;
 mod strip;
 mod summary;
 mod waiting;
@@ -12,7 +13,7 @@ use fleetsim::error::Diagnostic;
 use fleetsim::experiment::{Experiment, History};
 use fleetsim::report::chart;
 use fleetsim::report::events::{Events, stream};
-use fleetsim::report::timeline::{timeline, with_changes};
+use fleetsim::report::timeline::{runs_timeline, timeline, with_changes};
 use fleetsim::scenario::Scenario;
 use fleetsim::scheduler::Strategy;
 use fleetsim::sim::{Outcome, Simulation};
@@ -205,11 +206,16 @@ impl Replication<'_> {
         };
         let texts =
             (format!("{}: one rollout", strategy.name), format!("{}{which}", scenario.name));
-        let records = &self.history.records;
-        let scheduler = self.simulation.scheduler();
-        let timeline = timeline(scheduler, records, end, texts);
-        let timeline = with_changes(timeline, scheduler, self.history, &scenario.campaigns, end);
-        let svg = chart::timeline_svg(&timeline);
+        let (records, scheduler) = (&self.history.records, self.simulation.scheduler());
+        let drawn = if scenario.has_update || scenario.profiles.is_empty() {
+            let drawn = timeline(scheduler, records, end, texts);
+            with_changes(drawn, scheduler, self.history, &scenario.campaigns, end)
+        } else {
+            let texts = (format!("{}: the runs of its profiles", scenario.name), texts.1);
+            let (plan, clock) = (scheduler.plan(), scenario.start..end);
+            runs_timeline(self.simulation.beside(), plan, &self.history.beside, clock, texts)
+        };
+        let svg = chart::timeline_svg(&drawn);
         match picture {
             Picture::Svg => Ok(svg.into_bytes()),
             Picture::Png => chart::png(&svg, PNG_SCALE).map_err(|why| {

@@ -7,6 +7,7 @@ pub use cost::CostMetric;
 use std::fmt;
 use std::str::FromStr;
 
+use crate::experiment::AutoMetric;
 use crate::scenario::Scenario;
 use crate::sim::{Changes, DelayCause, End, Outcome};
 use crate::stats::{Observation, Sample};
@@ -47,6 +48,8 @@ pub enum Metric {
     Delay(DelayCause),
     /// What the configuration changes came to.
     Change(ChangeMetric),
+    /// What auto-upgrade came to.
+    Auto(AutoMetric),
     /// Whether the replication ended like this: 0 or 1.
     Outcome(End),
 }
@@ -181,11 +184,18 @@ impl Metric {
         .chain(DelayCause::ALL.map(Self::Delay))
     }
 
-    /// The columns of this scenario's `runs.csv`: those of changes only where it has some.
+    /// The columns of this scenario's `runs.csv`: those of changes and of auto-upgrade only where
+    /// it has some.
     pub fn columns_of(scenario: &Scenario) -> impl Iterator<Item = Self> {
-        let changes = !scenario.campaigns.is_empty();
+        let (changes, profiles) = (!scenario.campaigns.is_empty(), !scenario.profiles.is_empty());
         Self::columns()
             .chain(ChangeMetric::ALL.map(Self::Change).into_iter().filter(move |_| changes))
+            .chain(AutoMetric::ALL.map(Self::Auto).into_iter().filter(move |_| profiles))
+    }
+
+    /// Whether it says something of the run of `update`, which a scenario may lack.
+    pub const fn is_of_update(self) -> bool {
+        !matches!(self, Self::Change(_) | Self::Auto(_))
     }
 
     /// All metrics that every scenario has: the columns, then the outcomes.
@@ -210,6 +220,7 @@ impl Metric {
             Self::Outcome(_) => Unit::Share,
             Self::Cost(metric) => metric.unit(),
             Self::Change(metric) => metric.unit(),
+            Self::Auto(metric) => metric.unit(),
         }
     }
 
@@ -244,6 +255,7 @@ impl Metric {
             Self::Delay(cause) => Observation::exact(outcome.delays.of(cause).as_secs_f64()),
             Self::Outcome(end) => count(u32::from(outcome.end == end)),
             Self::Change(metric) => metric.of(&outcome.changes, horizon),
+            Self::Auto(metric) => metric.of(outcome),
         }
     }
 }
@@ -268,6 +280,7 @@ impl fmt::Display for Metric {
             Self::Delay(cause) => write!(f, "delay.{}", cause.word()),
             Self::Outcome(end) => write!(f, "outcome.{}", end.word()),
             Self::Change(metric) => write!(f, "{metric}"),
+            Self::Auto(metric) => write!(f, "{metric}"),
         }
     }
 }
@@ -278,6 +291,7 @@ impl FromStr for Metric {
     fn from_str(text: &str) -> Result<Self, String> {
         Self::all()
             .chain(ChangeMetric::ALL.map(Self::Change))
+            .chain(AutoMetric::ALL.map(Self::Auto))
             .find(|metric| metric.to_string() == text)
             .ok_or_else(|| format!("there is no metric `{text}`"))
     }

@@ -22,6 +22,7 @@ pub use tables::{differences_csv, progress_csv, runs_csv, summary_csv};
 
 use std::path::Path;
 
+use super::autonomous;
 use crate::error::Diagnostic;
 use crate::experiment::{Experiment, Outcomes};
 use crate::report::summary::Summary;
@@ -64,6 +65,12 @@ impl Results<'_> {
             file("progress.csv", progress_csv(summary, &progress)),
             file("histograms.csv", histograms_csv(summary)),
         ];
+        if summary.strategies.iter().any(|strategy| !strategy.behind.is_empty()) {
+            let runs = autonomous::profile_runs_csv(self.experiment, outcomes);
+            files.push(file("profile-runs.csv", runs));
+            let staleness = autonomous::staleness_csv(&summary.strategies);
+            files.push(file("staleness.csv", staleness));
+        }
         let mut pictures = pictures::all(self, &progress);
         if summary.strategies.iter().any(|strategy| !strategy.campaigns.is_empty()) {
             let progress = Progress::of_changes(outcomes, summary.horizon);

@@ -1,5 +1,6 @@
 //! An experiment in numbers: what result files, charts and the terminal say of each strategy.
 
+use super::autonomous;
 use super::best::Best;
 pub use crate::experiment::Reached;
 use crate::experiment::{
@@ -51,6 +52,8 @@ pub struct Summary {
     pub deterministic: bool,
     /// Whether there are variants, so that candidates are not just strategies.
     pub varied: bool,
+    /// Whether there is an `update`; without it, profiles make the only runs.
+    pub has_update: bool,
     /// In the scenario's order.
     pub strategies: Vec<StrategySummary>,
     /// Every later strategy against the first, in order, each by [`COMPARED`], and by
@@ -77,6 +80,8 @@ pub struct StrategySummary {
     pub update_times: UpdateTimes,
     /// What each campaign of configuration changes came to, in the scenario's order.
     pub campaigns: Vec<CampaignSummary>,
+    /// How far behind the targets of profiles members were; none without profiles.
+    pub behind: Vec<autonomous::Row>,
 }
 
 /// One campaign of configuration changes under one strategy.
@@ -146,8 +151,10 @@ impl Summary {
         let parts = outcomes.by_strategy.iter().zip(&outcomes.updates);
         for (index, (outcomes, updates)) in parts.enumerate() {
             let campaigns = &experiment.scenario_of(index).campaigns;
-            let name = experiment.plans[index].strategy;
-            strategies.push(teller.strategy(name, campaigns, outcomes, updates)?);
+            let plan = &experiment.plans[index];
+            let strategy = teller.strategy(plan.strategy, campaigns, outcomes, updates)?;
+            let behind = autonomous::rows(plan, outcomes);
+            strategies.push(StrategySummary { behind, ..strategy });
         }
         Some(Self {
             scenario: scenario.name.clone(),
@@ -157,6 +164,7 @@ impl Summary {
             horizon: scenario.horizon,
             confidence,
             deterministic: teller.deterministic,
+            has_update: scenario.has_update,
             varied: experiment.by_variant().count() > 1,
             strategies,
             differences: teller.differences(&outcomes.by_strategy),
@@ -249,6 +257,7 @@ impl Teller {
                 .map(|(number, campaign)| self.campaign(number, &campaign.name, outcomes))
                 .collect::<Option<_>>()?,
             update_times: updates.clone(),
+            behind: Vec::new(),
         })
     }
 

@@ -6,6 +6,7 @@ use comfy_table::{
     CellAlignment, ColumnConstraint, ContentArrangement, LineStyle, TableStyle, Width,
 };
 
+use super::autonomous;
 use super::human;
 use super::summary::{Difference, OutcomeShare, StrategySummary, Summary};
 use crate::error::Diagnostic;
@@ -42,9 +43,20 @@ pub(super) struct Column {
     pub(super) cells: Vec<String>,
 }
 
+impl Column {
+    /// A column of words, or of numbers.
+    pub(super) fn new(heading: &str, words: bool, cells: Vec<String>) -> Self {
+        Self { heading: heading.to_owned(), words, cells }
+    }
+}
+
 /// The table for a terminal of this many columns, with its title, its legend and its notes; ends
 /// in a line break. Where one table is too wide, times and members have one each.
 pub fn terminal(summary: &Summary, width: u16) -> String {
+    if !summary.has_update {
+        let text = wrapped(&title(summary), "", width);
+        return text + "\n" + &autonomous_text(summary, width);
+    }
     let mut text = wrapped(&title(summary), "", width);
     if summary.has_members() {
         text += &fitting([names(summary), times(summary), ends(summary)], width);
@@ -53,6 +65,7 @@ pub fn terminal(summary: &Summary, width: u16) -> String {
         text += &fitting(super::changes::columns(summary), width);
     }
     text.push('\n');
+    text += &autonomous_text(summary, width);
     for line in legend(summary) {
         text += &wrapped(&line, "  ", width);
     }
@@ -90,8 +103,20 @@ fn fitting([names, first, second]: [Vec<Column>; 3], width: u16) -> String {
     format!("\n{first}\n\n{second}\n")
 }
 
+/// What auto-upgrade came to, and how far behind members were; empty without profiles.
+fn autonomous_text(summary: &Summary, width: u16) -> String {
+    let mut text = String::new();
+    for strategy in &summary.strategies {
+        let Some(line) = autonomous::sentence(strategy) else { continue };
+        text += &wrapped(&line, "  ", width);
+        writeln!(text, "\n{}", autonomous::behind_table(&strategy.behind, width))
+            .expect("strings take all");
+    }
+    text
+}
+
 /// Columns side by side. Only names of strategies give way where there is no room.
-fn laid_out<'c>(columns: impl Iterator<Item = &'c Column>, width: u16) -> String {
+pub(super) fn laid_out<'c>(columns: impl Iterator<Item = &'c Column>, width: u16) -> String {
     let columns: Vec<&Column> = columns.collect();
     let line = LineStyle::none().fill('─').junction('─');
     let style = TableStyle::new().top_border(line).header_separator(line).bottom_border(line);
@@ -125,7 +150,8 @@ fn narrowest(names: &Column) -> u16 {
 /// The same as Markdown.
 pub fn markdown(summary: &Summary) -> String {
     let mut text = format!("{}\n\n", escaped(&title(summary), " "));
-    let main = summary.has_members().then(|| [names(summary), times(summary), ends(summary)]);
+    let has_main = summary.has_update && summary.has_members();
+    let main = has_main.then(|| [names(summary), times(summary), ends(summary)]);
     let changes = super::changes::has_changes(summary).then(|| super::changes::columns(summary));
     for columns in main.into_iter().chain(changes) {
         let columns: Vec<Column> = columns.into_iter().flatten().collect();
@@ -140,7 +166,8 @@ pub fn markdown(summary: &Summary) -> String {
         }
         text.push('\n');
     }
-    for line in legend(summary) {
+    let autonomous = summary.strategies.iter().filter_map(autonomous::sentence);
+    for line in autonomous.chain(legend(summary)) {
         writeln!(text, "- {}", escaped(&line, " ")).expect("strings take all");
     }
     for line in summary.best.iter().flat_map(|best| best.lines(summary)) {

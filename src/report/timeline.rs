@@ -3,6 +3,9 @@
 mod changes;
 
 pub use changes::with_changes;
+mod runs;
+
+pub use runs::runs_timeline;
 
 use crate::ids::{Column, GateId, GroupId, MemberId, StageId};
 use crate::report::chart::{

@@ -7,6 +7,7 @@
 
 mod limits;
 mod members;
+mod profiles;
 mod releases;
 mod stages;
 mod windows;
@@ -19,7 +20,7 @@ use crate::error::Diagnostic;
 use crate::fleet::regions::{self, Region};
 use crate::fleet::{Fleet, Member};
 use crate::ids::{Column, MemberId, RegionId, WindowId};
-use crate::scheduler::{Group, GroupPlan, Plan, Stage, StagePlan, Strategy};
+use crate::scheduler::{Group, GroupPlan, Plan, Stage, StagePlan, Strategy, Update};
 use crate::time::Timestamp;
 
 use windows::TypicalUpdates;
@@ -41,10 +42,13 @@ pub fn lint(scenario: &Scenario, plans: &[Plan<'_>]) -> Vec<Diagnostic> {
         limits::lint(&laid, &mut found);
         releases::lint_order(&laid, &mut found);
     }
-    let run = Run::new(scenario, plans);
+    let run = Run::new(scenario, &scenario.update, plans);
     windows::lint(&run, &mut found);
     members::lint(&run, &mut found);
     releases::lint(&run, &mut found);
+    // The plans of profiles are the same beside all strategies.
+    let beside = plans.first().map_or(&[][..], |plan| &plan.beside);
+    profiles::lint(scenario, beside, &mut found);
     found.finish(&scenario.places)
 }
 
@@ -175,6 +179,7 @@ impl LaidGroup<'_> {
 struct Run<'a> {
     scenario: &'a Scenario,
     fleet: &'a Fleet,
+    update: &'a Update,
     /// The last instant that is simulated.
     end: Timestamp,
     /// Members that a strategy selects, in the fleet's order.
@@ -186,20 +191,20 @@ struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    fn new(scenario: &'a Scenario, plans: &[Plan<'_>]) -> Self {
+    fn new(scenario: &'a Scenario, update: &'a Update, plans: &[Plan<'_>]) -> Self {
         let fleet = &scenario.fleet;
         let is_selected = |id: &MemberId| plans.iter().any(|plan| plan.places[*id].is_some());
         let selected: Vec<MemberId> = fleet.members.ids().filter(is_selected).collect();
         let mut by_window: Column<WindowId, Vec<MemberId>> =
             fleet.windows.iter().map(|_| Vec::new()).collect();
         for id in &selected {
-            if let Some(window) = Plan::window_of(&scenario.update, &fleet.members[*id]) {
+            if let Some(window) = Plan::window_of(update, &fleet.members[*id]) {
                 by_window[window].push(*id);
             }
         }
         let end = scenario.start + scenario.horizon;
         let typical_updates = TypicalUpdates::of(scenario);
-        Self { scenario, fleet, end, selected, by_window, typical_updates }
+        Self { scenario, fleet, update, end, selected, by_window, typical_updates }
     }
 
     fn members(&self) -> impl Iterator<Item = (MemberId, &'a Member)> {

@@ -8,8 +8,8 @@ use super::tree::{Node, Spot, Value};
 use super::{population, window};
 use crate::calendar::{MaintenanceWindow, Window};
 use crate::fleet::{
-    Amount, Fleet, KubernetesVersion, Member, NodeDisruptionPolicy, NodeImage, OsType, Pool,
-    PoolImage, PoolMode, PowerState, UndrainableNodeBehavior, regions,
+    Amount, Fleet, KubernetesChannel, KubernetesVersion, Member, NodeDisruptionPolicy, NodeImage,
+    OsType, OwnUpgrades, Pool, PoolImage, PoolMode, PowerState, UndrainableNodeBehavior, regions,
 };
 use crate::ids::{Column, FamilyId, Id, MemberId, RegionId, WindowId};
 use crate::scheduler::ServiceLimits;
@@ -166,6 +166,7 @@ impl<'a> Builder<'a> {
                 .and_then(|field| disruption_policy(&field))
                 .unwrap_or_default(),
             auto_upgrade_channel: map.get("autoUpgradeProfile").and_then(|field| channel(&field)),
+            own_upgrades: map.get("autoUpgradeProfile").map(own_upgrades).unwrap_or_default(),
             cluster_resource_id: map
                 .get("clusterResourceId")
                 .and_then(|field| field.filled_text())
@@ -498,4 +499,23 @@ pub(super) fn channel(field: &Field<'_>) -> Option<String> {
     let off = ["none", "None", "Unmanaged", "Unspecified"];
     let on = |key| map.get(key).and_then(|field| field.filled_text()).filter(|c| !off.contains(c));
     on("upgradeChannel").or(on("nodeOSUpgradeChannel")).map(str::to_owned)
+}
+
+/// What the channels of an `autoUpgradeProfile` bring; `SecurityPatch` counts as images (ours).
+pub(super) fn own_upgrades(field: Field<'_>) -> OwnUpgrades {
+    let Value::Map(entries) = &field.node.value else { return OwnUpgrades::default() };
+    let of = |key: &str| {
+        let entry = entries.iter().find(|entry| entry.key == key);
+        entry.and_then(|entry| entry.value.as_text()).unwrap_or_default().to_lowercase()
+    };
+    let (kubernetes, node_os) = (of("upgradeChannel"), of("nodeOSUpgradeChannel"));
+    OwnUpgrades {
+        kubernetes: match kubernetes.as_str() {
+            "patch" => Some(KubernetesChannel::Patch),
+            "stable" => Some(KubernetesChannel::Stable),
+            "rapid" => Some(KubernetesChannel::Rapid),
+            _ => None,
+        },
+        images: kubernetes == "node-image" || ["nodeimage", "securitypatch"].contains(&&*node_os),
+    }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::access::{Field, Map, nearest};
 use super::tree::{Spot, Value};
-use super::{strategy, update};
+use super::{StrategyPlaces, strategy, update};
 use crate::scheduler::auto_upgrade::{Channel, Minor, Profile};
 use crate::scheduler::{NodeImageSelection, Strategy, Update};
 use crate::sim::script::{Released, Script};
@@ -33,9 +33,15 @@ enum Word {
     SecurityPatch,
 }
 
-/// Reads `autoUpgradeProfiles`, and where each stands.
-pub(super) fn read(list: Option<Field<'_>>, strategies: &[Strategy]) -> (Vec<Profile>, Vec<Spot>) {
-    let (mut profiles, mut places) = (vec![], vec![]);
+/// Profiles, where each stands, and where its strategy does.
+pub(super) type Profiles = (Vec<Profile>, Vec<Spot>, Vec<StrategyPlaces>);
+
+/// Reads `autoUpgradeProfiles`.
+pub(super) fn read(
+    list: Option<Field<'_>>,
+    (strategies, strategy_places): (&[Strategy], &[StrategyPlaces]),
+) -> Profiles {
+    let (mut profiles, mut places, mut of_strategies) = (vec![], vec![], vec![]);
     let mut names: BTreeMap<String, u32> = BTreeMap::new();
     for entry in list.iter().filter_map(Field::items).flatten() {
         let Some(map) = entry.map("an auto-upgrade profile", PROFILE) else { continue };
@@ -46,10 +52,15 @@ pub(super) fn read(list: Option<Field<'_>>, strategies: &[Strategy]) -> (Vec<Pro
                 .error(map.place_of("name"), "duplicate-name", message)
                 .hint(format!("the other is on line {line}; runs are named after their profile"));
         }
+        let is_its_own = |strategy: &Strategy| strategy.name == profile.strategy.name;
+        let found = strategies.iter().position(is_its_own);
+        let found = found.filter(|_| map.spot("updateStrategyId").is_some());
+        let one_by_one = StrategyPlaces { at: entry.at(), stages: vec![] };
+        of_strategies.push(found.map_or(one_by_one, |found| strategy_places[found].clone()));
         profiles.push(profile);
         places.push(entry.at());
     }
-    (profiles, places)
+    (profiles, places, of_strategies)
 }
 
 /// Whether the scenario has profiles.

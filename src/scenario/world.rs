@@ -7,6 +7,7 @@ mod durations;
 mod failures;
 mod nodes;
 pub(super) mod outages;
+mod own_upgrades;
 mod people;
 mod releases;
 pub(super) mod whom;
@@ -25,6 +26,7 @@ const WORLD: &[&str] = &[
     "failures",
     "defects",
     "people",
+    "ownUpgrades",
     "watchers",
     "churn",
     "outages",
@@ -60,14 +62,9 @@ pub(super) fn read(
             .hint("take one of the two out");
     }
     if let (Some(field), Some(_)) = (key("outages"), &script.outages) {
-        field
-            .notes
-            .warning(
-                field.at(),
-                "no-effect",
-                "`world.outages` has no effect beside `script.outages`",
-            )
-            .hint("take one of the two out");
+        let message = "`world.outages` has no effect beside `script.outages`";
+        let noted = field.notes.warning(field.at(), "no-effect", message);
+        noted.hint("take one of the two out");
     }
     let scripted_people = script.updates.is_some() || script.actions.is_some();
     if let Some(field) = key("watchers").filter(|field| !is_none(field)) {
@@ -81,14 +78,9 @@ pub(super) fn read(
         None => people::People::default_people(),
     };
     if let (Some(field), Some(_)) = (key("defects").filter(|f| !is_none(f)), &script.defects) {
-        field
-            .notes
-            .warning(
-                field.at(),
-                "no-effect",
-                "`world.defects` has no effect beside `script.defects`",
-            )
-            .hint("take one of the two out");
+        let message = "`world.defects` has no effect beside `script.defects`";
+        let noted = field.notes.warning(field.at(), "no-effect", message);
+        noted.hint("take one of the two out");
     }
     let (releases, mishaps) = key("releases")
         .map_or((ReleaseModel::Train, Mishaps::default()), |f| releases::read(&f, start, loader));
@@ -115,6 +107,7 @@ pub(super) fn read(
         skipper: people.skipper,
         starter: people.starter,
         defects: key("defects").and_then(|field| defects::read(&field, builder, loader)),
+        own_upgrades: own_upgrades::read(key("ownUpgrades"), loader),
         churn: key("churn").and_then(|field| churn::read(&field, builder, loader)),
     };
     if let Some(map) = &map {

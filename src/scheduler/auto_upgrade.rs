@@ -92,7 +92,7 @@ impl Minor {
     }
 
     /// The minor this many before; `None`: there is none of that major version.
-    const fn back(self, steps: u16) -> Option<Self> {
+    pub const fn back(self, steps: u16) -> Option<Self> {
         match self.minor.checked_sub(steps) {
             Some(minor) => Some(Self { minor, ..self }),
             None => None,

@@ -70,4 +70,20 @@ impl Scheduler<'_> {
             self.outages.remove(region.0);
         }
     }
+
+    /// Learns that a member upgrades itself to the newest images in its region (U10); says whether
+    /// there are any that are newer than its own.
+    pub fn begin_newest_images(&mut self, member: MemberId) -> bool {
+        self.observed.begin_newest_images(member, self.plan.facts[member].region)
+    }
+
+    /// Learns that it has done so.
+    pub fn end_newest_images(&mut self, member: MemberId) {
+        self.observed.end_images(member);
+    }
+
+    /// Whether there are images in a member's region that are newer than its own.
+    pub fn has_newer_images(&self, member: MemberId) -> bool {
+        self.observed.has_newer_images(member, self.plan.facts[member].region)
+    }
 }

@@ -10,7 +10,8 @@ use crate::time::{Span, Timestamp};
 impl Scheduler<'_> {
     /// Whether every instant is a poll (`pollInterval: 0`, R-B5).
     pub(super) fn polls_always(&self) -> bool {
-        self.plan.update.poll_interval == Span::ZERO && !self.halted() && !self.run_has_ended()
+        let is_idle = self.run.state == State::NotStarted || self.run_has_ended();
+        self.plan.update.poll_interval == Span::ZERO && !is_idle && !self.halted()
     }
 
     /// The first grid point at or after an instant (R-B4).

@@ -199,6 +199,35 @@ impl Observed {
         self.kubernetes[id] = other.kubernetes[id];
     }
 
+    /// Whether the region has an image that is newer than that of one of a member's pools.
+    pub(super) fn has_newer_images(&self, id: MemberId, region: RegionId) -> bool {
+        self.pools[self.range_of(id)].iter().any(|pool| self.newer_for(pool, region).is_some())
+    }
+
+    /// Plans the newest images of the region for a member's pools; says whether any is newer.
+    pub(super) fn begin_newest_images(&mut self, id: MemberId, region: RegionId) -> bool {
+        for index in self.range_of(id) {
+            self.pools[index].planned = self.newer_for(&self.pools[index], region);
+        }
+        self.pools[self.range_of(id)].iter().any(|pool| pool.planned.is_some())
+    }
+
+    fn newer_for(&self, pool: &ObservedPool, region: RegionId) -> Option<ImageVersion> {
+        let newest = self.newest_of(pool.family, region).map(|newest| newest.version);
+        newest.filter(|newest| *newest > pool.version && !pool.from_snapshot)
+    }
+
+    /// A member's pools run what was planned for them.
+    pub(super) fn end_images(&mut self, id: MemberId) {
+        for index in self.range_of(id) {
+            let pool = &mut self.pools[index];
+            if let Some(version) = pool.planned.take() {
+                pool.version = version;
+                pool.from_snapshot = false;
+            }
+        }
+    }
+
     /// Learns a member's Kubernetes version, that of its pools included.
     pub(super) fn observe_kubernetes(&mut self, id: MemberId, version: KubernetesVersion) {
         self.kubernetes[id] = Some(version);

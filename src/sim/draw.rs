@@ -11,8 +11,9 @@
 //! | position, in 32-bit words | 2 × the entity's index |
 //!
 //! Whose luck: zero for what belongs to no run, and for `update`; of a profile's run, 1 + the
-//! profile's position (2 bytes), then which of its runs it is (4 bytes). Release: zero for what
-//! belongs to none; of a defect, the release's name (8 bytes) and kind (1 byte).
+//! profile's position (2 bytes), then which of its runs it is (4 bytes); of members' own upgrades,
+//! 65,535, then the same as their attempts. Release: zero for what belongs to none; of a defect,
+//! the release's name (8 bytes) and kind (1 byte).
 //!
 //! Replication 2^32 - 1 is not one: its streams are those of the fleet's populations, which are
 //! drawn once for all replications ([`Luck::population`]). Changing any of this changes every
@@ -128,6 +129,9 @@ pub enum Purpose {
     /// When a configuration change is asked for, where that is drawn; by member. The attempts tell
     /// campaigns apart.
     ChangeAsked = 144,
+    /// How long a member without a window is behind its own channel before it upgrades itself; by
+    /// member. The attempts count its own upgrades, images even, Kubernetes odd.
+    OwnDelay = 128,
 }
 
 /// The replication that stands for the fleet's populations.

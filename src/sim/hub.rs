@@ -11,6 +11,7 @@
 
 mod checks;
 mod making;
+mod own;
 
 use crate::fleet::OsType;
 use crate::ids::{Column, MemberId};
@@ -25,7 +26,7 @@ use crate::sim::outcome::{Autonomous, ProfileRun};
 use crate::sim::queue::{Happening, RunNo};
 use crate::sim::releases::News;
 use crate::sim::releases::train::families_of;
-use crate::sim::world::{Asked, Truth};
+use crate::sim::world::{Asked, Truth, World};
 use crate::sim::{Notice, Simulation, Told, Trace, Watch};
 use crate::time::Timestamp;
 
@@ -55,6 +56,7 @@ pub(super) struct Hub<'p> {
     since: Column<MemberId, Timestamp>,
     cohorts: Cohorts,
     behind: Watched,
+    own: own::Own,
     checks: checks::Checks,
     /// What the run in hand asks for at one step.
     outputs: Vec<Output>,
@@ -117,9 +119,10 @@ impl RunNo {
 }
 
 impl<'p> Hub<'p> {
-    /// The hub of the plans beside this one; `None`: `update` is the only run there is.
-    pub(super) fn new(plan: &'p Plan<'p>) -> Option<Box<Self>> {
-        if plan.beside.is_empty() {
+    /// The hub of the plans beside this one, and of members that upgrade themselves; `None`: nobody
+    /// but `update` touches a member.
+    pub(super) fn new(world: &World<'_>, plan: &'p Plan<'p>) -> Option<Box<Self>> {
+        if plan.beside.is_empty() && !world.has_own_upgrades() {
             return None;
         }
         Some(Box::new(Self {
@@ -137,6 +140,7 @@ impl<'p> Hub<'p> {
             since: Column::new(),
             cohorts: Cohorts::of(plan.fleet),
             behind: Watched::default(),
+            own: own::Own::default(),
             checks: checks::Checks::default(),
             outputs: Vec::new(),
         }))
@@ -197,6 +201,7 @@ impl<'p> Hub<'p> {
                 last = *at;
             }
         }
+        self.begin_own(sim, now);
     }
 
     /// The next instant at which a profile's run wants to be woken; the end of time: none does.
@@ -207,6 +212,16 @@ impl<'p> Hub<'p> {
 
     fn scheduler(&self, no: RunNo) -> Option<&Scheduler<'p>> {
         no.beside().map(|position| &self.runs[position].scheduler)
+    }
+
+    /// Whose scheduler is woken: the first that wants to be.
+    fn woken(&self, sim: &Simulation<'p>, now: Timestamp) -> RunNo {
+        let due = |wake: Option<(Timestamp, _)>| wake.is_some_and(|(at, _)| at <= now);
+        let of = |no: &&RunNo| self.scheduler(**no).is_some_and(|s| due(s.next_wake()));
+        match self.going.iter().find(of) {
+            Some(no) if !due(sim.scheduler.next_wake()) => *no,
+            _ => RunNo::UPDATE,
+        }
     }
 
     /// Hands one happening to whom it concerns.
@@ -223,15 +238,7 @@ impl<'p> Hub<'p> {
                     self.hand(sim, RunNo::UPDATE, now, Event::Started, watch);
                 }
             }
-            Happening::Wake => {
-                let due = |wake: Option<(Timestamp, _)>| wake.is_some_and(|(at, _)| at <= now);
-                let of = |no: &&RunNo| self.scheduler(**no).is_some_and(|s| due(s.next_wake()));
-                let no = match self.going.iter().find(of) {
-                    Some(no) if !due(sim.scheduler.next_wake()) => *no,
-                    _ => RunNo::UPDATE,
-                };
-                self.hand(sim, no, now, Event::Woke, watch);
-            }
+            Happening::Wake => self.hand(sim, self.woken(sim, now), now, Event::Woke, watch),
             Happening::UpdateEnds(member, code) => {
                 let no = self.at_work[member].expect("an update that ends has a run");
                 let own = self.scheduler(no).unwrap_or(&sim.scheduler);
@@ -250,6 +257,7 @@ impl<'p> Hub<'p> {
             Happening::Arrival(what, region) if sim.truth.withholds(sim.world, what, region) => {}
             Happening::Arrival(what, region) => {
                 self.hand_to_all(sim, now, Event::Arrived(what, region), watch);
+                self.offer(sim, what, region, now);
             }
             Happening::Withdrawn(what) => {
                 self.hand_to_all(sim, now, Event::Withdrawn(what), watch);
@@ -257,6 +265,8 @@ impl<'p> Hub<'p> {
             Happening::Outage(region, begins) => {
                 self.hand_to_all(sim, now, Event::Outage(region, begins), watch);
             }
+            Happening::OwnBegins(id, kind) => self.begin_own_upgrade(sim, now, (id, kind)),
+            Happening::OwnEnds(id, kind) => self.end_own_upgrade(sim, now, (id, kind)),
             Happening::Published => self.look_at_releases(sim, now, watch),
             Happening::Scripted(number) => self.act(sim, now, number, watch),
             Happening::Approval(_, no)
@@ -431,11 +441,11 @@ impl<'p> Hub<'p> {
     /// A run's work on a member is over: the others learn what the member runs now.
     fn free(&mut self, sim: &mut Simulation<'p>, no: RunNo, now: Timestamp, member: MemberId) {
         self.at_work[member] = None;
-        if let Some(position) = no.beside() {
-            sim.scheduler.observe_member(member, &self.runs[position].scheduler);
-            if sim.world.setting.has_update {
-                self.work.push((member, self.since[member], now));
-            }
+        if let Some(run) = no.beside().and_then(|position| self.runs.get(position)) {
+            sim.scheduler.observe_member(member, &run.scheduler);
+        }
+        if no != RunNo::UPDATE && sim.world.setting.has_update {
+            self.work.push((member, self.since[member], now));
         }
         for other in self.going.iter().filter(|other| **other != no) {
             let position = other.beside().expect("`update` is not among them");
@@ -443,6 +453,7 @@ impl<'p> Hub<'p> {
         }
         self.behind.moved(member, now, sim.truth.arrivals(sim.world), &sim.scheduler);
         self.tell_others(sim, now, Some(no), Event::Busy(member, false));
+        self.own_freed(sim, now, member);
     }
 
     /// Tells all runs but one that a member is busy, or is not any more.
@@ -481,6 +492,9 @@ impl<'p> Hub<'p> {
             // `update` was told by the change itself.
             self.tell_others(sim, now, Some(RunNo::UPDATE), Event::Busy(member, busy));
         }
+        if before && !busy {
+            self.own_freed(sim, now, member);
+        }
     }
 
     /// When runs of profiles were at work on a member.
@@ -495,7 +509,14 @@ impl<'p> Hub<'p> {
     /// What became of everything, at the end of a replication.
     pub(super) fn outcome(&mut self, start: Timestamp, end: Timestamp) -> Autonomous {
         let runs = self.runs.iter().map(|run| run.outcome(start)).collect();
-        Autonomous { runs, behind: self.behind.outcome(&self.cohorts, end) }
+        let behind = self.behind.outcome(&self.cohorts, end);
+        Autonomous {
+            runs,
+            behind,
+            own_upgrades: self.own.done,
+            members: self.cohorts.sizes[0],
+            time: end - start,
+        }
     }
 
     /// The runs of profiles, in the order in which they were made.

@@ -75,6 +75,9 @@ pub struct WorldModel {
     pub defects: Option<DefectModel>,
     /// `churn`: members that come and go; `None`: all stay as they are.
     pub churn: Option<ChurnModel>,
+    /// `ownUpgrades.delay`: how long a member without a window is behind its own auto-upgrade
+    /// channel before it upgrades itself, in milliseconds (U10); `None` turns own upgrades off.
+    pub own_upgrades: Option<Distribution>,
 }
 
 /// How node images and Kubernetes versions arrive (W1, W2).

@@ -90,6 +90,12 @@ pub struct Autonomous {
     /// How far behind each profile the members were: by profile, then cohort
     /// ([`crate::sim::behind::Cohorts`]).
     pub behind: Vec<Vec<Behind>>,
+    /// Upgrades that members' own channels did (U10).
+    pub own_upgrades: u32,
+    /// Members of the fleet.
+    pub members: u32,
+    /// The time that was simulated.
+    pub time: Span,
 }
 
 /// One run that a profile made.

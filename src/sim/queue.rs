@@ -16,6 +16,8 @@ pub(super) struct RunNo(pub(super) u16);
 impl RunNo {
     /// The scenario's `update`.
     pub(super) const UPDATE: Self = Self(0);
+    /// No run: the member's own auto-upgrade (U10).
+    pub(super) const OWN: Self = Self(u16::MAX);
 }
 
 /// Something that happens.
@@ -59,6 +61,10 @@ pub(super) enum Happening {
     StartsAgain(RunNo),
     /// Somebody skips a member of a run that has been Pending too long.
     SkipsPending(MemberId, RunNo),
+    /// A member's own upgrade, of this kind, begins.
+    OwnBegins(MemberId, u16),
+    /// It ends.
+    OwnEnds(MemberId, u16),
     /// Something was released, somewhere: auto-upgrade profiles may aim at it.
     Published,
     /// The scheduler is woken.
@@ -143,6 +149,7 @@ macro_rules! queued {
 
 queued! {
     UpdateEnds(member, code): Ending,
+    OwnEnds(member, kind): Ending,
     ChangeEnds(member, campaign): News,
     Degrades(member, defect): News,
     Noticed(member, defect): News,
@@ -157,6 +164,7 @@ queued! {
     WatcherStops(run): People,
     StartsAgain(run): People,
     SkipsPending(member, run): People,
+    OwnBegins(member, kind): People,
 }
 
 /// A part of a happening, as bits.

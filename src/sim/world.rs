@@ -28,13 +28,12 @@ use crate::time::{Span, Timestamp};
 
 /// The code of updates that an outage fails (W3); its text is among the world's codes.
 const OUTAGE: FailureCode = FailureCode(1);
-
 /// Everything about a scenario that all replications and strategies share, compiled for the loop.
 #[derive(Debug)]
 pub struct World<'s> {
     pub(super) setting: Setting<'s>,
     luck: Luck,
-    durations: Durations,
+    pub(super) durations: Durations,
     /// Whose updates fail how likely.
     odds: Odds,
     releases: Releases,
@@ -48,6 +47,8 @@ pub struct World<'s> {
     setbacks: u16,
     /// When each campaign asks its members, where that is drawn.
     asked: Vec<Option<Quantiles>>,
+    /// How long members without a window are behind their channel; `None`: own upgrades are off.
+    pub(super) own_delay: Option<Quantiles>,
     /// Pools some versions behind the newest, by what they are behind of.
     behind: Vec<Behind>,
     pub(super) pools: Pools,
@@ -103,6 +104,7 @@ impl<'s> World<'s> {
             codes,
             setbacks,
             asked: setting.campaigns.iter().map(|it| it.drawn().map(Quantiles::new)).collect(),
+            own_delay: world.own_upgrades.as_ref().map(Quantiles::new),
             behind: pools_behind(setting.fleet),
             pools: Pools::new(setting.fleet),
             churn: ChurnWorld::new(setting),
@@ -129,7 +131,12 @@ impl<'s> World<'s> {
     pub fn is_deterministic(&self) -> bool {
         let constant = self.durations.is_constant(self.setting);
         let drawn = self.asked.iter().any(Option::is_some);
-        let changes = !drawn && (constant || self.setting.campaigns.is_empty());
+        let constant_delay = self.setting.world.own_upgrades.as_ref().is_none_or(|delay| {
+            let (shortest, longest) = delay.range();
+            shortest.to_bits() == longest.to_bits()
+        });
+        let own = (constant && constant_delay) || !self.has_own_upgrades();
+        let changes = own && !drawn && (constant || self.setting.campaigns.is_empty());
         let updates = self.setting.script.updates.is_some() || (constant && self.odds.are_none());
         let people = self.crew.is_idle();
         let defects = self.defects.as_ref().is_none_or(DefectWorld::is_scripted);
@@ -199,10 +206,12 @@ impl fmt::Display for Asked<'_> {
     }
 }
 
-/// Profiles follow releases, `update` does not.
+/// Profiles and members' own channels follow releases, `update` does not.
 fn wants(setting: Setting<'_>) -> Wants {
-    let kubernetes = setting.profiles.iter().any(|profile| profile.channel.is_kubernetes());
-    Wants { kubernetes, news: !setting.profiles.is_empty(), ..Wants::default() }
+    let own = setting.world.own_upgrades.is_some()
+        && setting.fleet.members.iter().any(|member| member.own_upgrades.kubernetes.is_some());
+    let followed = setting.profiles.iter().any(|profile| profile.channel.is_kubernetes());
+    Wants { kubernetes: own || followed, news: !setting.profiles.is_empty(), ..Wants::default() }
 }
 
 fn scripted_actions(setting: Setting<'_>) -> Vec<ScriptedStep<'_>> {
@@ -274,7 +283,7 @@ fn pools_behind(fleet: &Fleet) -> Vec<Behind> {
 pub(super) struct Truth {
     pub(super) replication: u32,
     pub(super) luck: Luck,
-    lengths: Lengths,
+    pub(super) lengths: Lengths,
     /// Whose first attempt fails.
     first_failures: Bits,
     arrivals: Arrivals,

@@ -27,6 +27,9 @@ const LUCKY: [(&str, &str); 4] = [
     ("trouble", include_str!("determinism/trouble.yaml")),
 ];
 
+/// Several runs at once, and members that upgrade themselves.
+const BESIDE: (&str, &str) = ("profiles", include_str!("determinism/profiles.yaml"));
+
 /// The scenarios that the product ships.
 fn shipped() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("scenarios");
@@ -82,7 +85,7 @@ fn x3_shipped_scenarios_are_deterministic() {
 
 #[test]
 fn x3_lucky_scenarios_are_deterministic() {
-    for (name, text) in LUCKY {
+    for (name, text) in LUCKY.into_iter().chain([BESIDE]) {
         assert_deterministic(name, || read(text));
     }
 }
@@ -108,11 +111,17 @@ fn show(experiment: &Experiment<'_>, simulation: &mut Simulation<'_>, replicatio
     let mut outcome = simulation.run(replication, experiment.end(), &mut history);
     outcome.delays = simulation.delays(&history.records, experiment.end());
     let (run, codes) = (&experiment.scenario.name, experiment.world.codes());
-    let events = Events { plan, run, codes };
+    let own = Events { plan, run, codes };
+    let beside = simulation.beside();
+    let beside: Vec<Events<'_>> =
+        beside.map(|(run, of)| Events { plan: of.plan(), run, codes }).collect();
     let refused = history.refused.iter();
+    let line = |(run, record): (Option<usize>, &fleetsim::scheduler::Record)| {
+        run.map_or(&own, |run| &beside[run]).line(record)
+    };
     Shown {
         outcome,
-        lines: history.records.iter().map(|record| events.line(record)).collect(),
+        lines: history.all().map(line).collect(),
         refused: refused.map(|(at, what, why)| format!("{at} {what}: {why}")).collect(),
     }
 }
@@ -143,7 +152,7 @@ fn assert_reusable(name: &str, text: &str) {
 
 #[test]
 fn a_reused_simulation_equals_a_new_one() {
-    for (name, text) in LUCKY {
+    for (name, text) in LUCKY.into_iter().chain([BESIDE]) {
         assert_reusable(name, text);
     }
     for seed in 0..60 {

@@ -614,3 +614,25 @@ fn validate_warns_and_strict_refuses() {
     assert_eq!(json[0]["errors"], 1);
     assert_eq!(json[0]["diagnostics"][0]["members"].as_array().unwrap().len(), 12);
 }
+
+// ---------------------------------------------------------------------- profiles
+
+#[test]
+fn a7_profiles_that_do_the_same_and_strategies_of_profiles() {
+    let with = |profiles: &str, group: &str| {
+        format!(
+            "{HEAD}{}autoUpgradeProfiles: [{profiles}]\nstrategies: [{{name: s, stages: [{{name: \
+             s, groups: [{{name: {group}}}]}}]}}]\n{SCRIPT}",
+            fleet(&["a/g", "b/g"], ", kubernetesVersion: 1.33.3")
+        )
+    };
+    let images = "{name: images, channel: NodeImage, updateStrategyId: s}";
+    let patches = "{name: patches, channel: SecurityPatch, updateStrategyId: s}";
+    let both = format!("{images}, {patches}");
+    warns("profiles-alike", &with(&both, "g"));
+    is_quiet(&with(images, "g"));
+    let off = both.replace("channel: SecurityPatch", "channel: SecurityPatch, disabled: true");
+    is_quiet(&with(&off, "g"));
+    let empty = lint(&with(images, "h"));
+    assert!(codes(&empty).contains(&"empty-group"), "{empty:?}");
+}

@@ -1,5 +1,8 @@
 //! Auto-upgrade profiles and several runs at once, with events worked out by hand (A1–A8, T1).
 
+mod own;
+mod swarm;
+
 use fleetsim::experiment::{Experiment, History};
 use fleetsim::scenario::Scenario;
 use fleetsim::scheduler::{Node, State};
@@ -52,15 +55,15 @@ script:
 
 /// One replication with everything checked after every step: what happened to runs and members, as
 /// `OFFSET RUN KIND MEMBER (REASON)`, and what it came to.
-struct Played {
-    events: Vec<String>,
-    refused: Vec<String>,
-    outcome: Outcome,
-    kubernetes: Vec<String>,
-    images: Vec<String>,
+pub(crate) struct Played {
+    pub(crate) events: Vec<String>,
+    pub(crate) refused: Vec<String>,
+    pub(crate) outcome: Outcome,
+    pub(crate) kubernetes: Vec<String>,
+    pub(crate) images: Vec<String>,
 }
 
-fn play(text: &str) -> Played {
+pub(crate) fn play(text: &str) -> Played {
     let scenario: Scenario = read(text);
     let experiment = Experiment::new(&scenario, &scenario.strategies).unwrap();
     let mut simulation = Simulation::new(&experiment.world, &experiment.plans[0]).checked();
@@ -101,7 +104,7 @@ fn play(text: &str) -> Played {
 
 impl Played {
     /// The events of these kinds, such as `memberStarted` or `run`.
-    fn of(&self, kinds: &[&str]) -> Vec<&str> {
+    pub(crate) fn of(&self, kinds: &[&str]) -> Vec<&str> {
         let is_one = |event: &&str| kinds.iter().any(|kind| event.contains(&format!(" {kind}")));
         self.events.iter().map(String::as_str).filter(is_one).collect()
     }

@@ -13,7 +13,7 @@ use fleetsim::time::{Span, Timestamp};
 use serde_json::{Map, Value, json};
 
 use super::waiting::{self, Wait};
-use super::{Replication, strip};
+use super::{Replication, autonomous, strip};
 use crate::cli::table::Table;
 use crate::cli::{Format, words};
 
@@ -47,9 +47,13 @@ impl<'a> Summary<'a> {
 
     fn text(&self, format: Format) -> String {
         let mut text = self.heading();
+        if !self.replication.scenario.has_update {
+            return text + &autonomous::text(self.replication, format);
+        }
         text.push_str(&self.members());
         text.push_str(&self.delays());
         text.push_str(&self.changes());
+        text.push_str(&autonomous::text(self.replication, format));
         if !self.waits.is_empty() {
             text.push_str("waiting for:\n");
             for wait in &self.waits {
@@ -64,14 +68,14 @@ impl<'a> Summary<'a> {
 
     fn heading(&self) -> String {
         let Replication { scenario, strategy, number, .. } = self.replication;
-        let verdict = self.verdict();
+        let verdict = if scenario.has_update { self.verdict() + "\n" } else { String::new() };
         let (name, seed) = (&scenario.name, scenario.seed);
         let luck = if self.replication.experiment.world.is_deterministic() {
             "nothing is left to luck".to_owned()
         } else {
             format!("seed {seed}, replication {number}")
         };
-        format!("{name}: strategy {}, {luck}\n{verdict}\n", strategy.name)
+        format!("{name}: strategy {}, {luck}\n{verdict}", strategy.name)
     }
 
     /// What it came to, and when.
@@ -245,7 +249,7 @@ impl<'a> Summary<'a> {
             let reasons = self.by_reason(state).into_iter();
             reasons.map(|(code, names)| (code.to_owned(), json!(names))).collect::<Map<_, _>>()
         };
-        json!({
+        let mut value = json!({
             "scenario": scenario.name,
             "strategy": strategy.name,
             "seed": scenario.seed,
@@ -262,7 +266,11 @@ impl<'a> Summary<'a> {
             "waitingFor": self.waits.iter().map(Wait::json).collect::<Vec<_>>(),
             "stages": self.stages_json(),
             "refused": refused,
-        })
+        });
+        if !scenario.profiles.is_empty() {
+            value["profileRuns"] = json!(autonomous::json(self.replication));
+        }
+        value
     }
 
     /// Every metric under its name; those that never came are null.

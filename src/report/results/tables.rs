@@ -42,11 +42,15 @@ pub fn runs_csv(summary: &Summary, outcomes: &Outcomes) -> String {
         for (replication, outcome) in outcomes.iter().enumerate() {
             let (mut values, mut censored) = (Vec::new(), Vec::new());
             for (metric, name) in metrics.iter().zip(&names) {
+                if metric.is_of_update() && !summary.has_update {
+                    values.push(String::new());
+                    continue;
+                }
                 let observation = metric.of(outcome, summary.horizon);
                 values.push(number(observation.value, metric.unit()).to_string());
                 censored.extend(observation.censored.then_some(name.as_str()));
             }
-            let word = outcome.end.word().to_owned();
+            let word = if summary.has_update { outcome.end.word() } else { "" }.to_owned();
             let row = [strategy.name.clone(), replication.to_string(), word, censored.join(";")];
             table.row(row.into_iter().chain(values));
         }

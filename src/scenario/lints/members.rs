@@ -14,7 +14,7 @@ pub(super) fn lint(run: &Run<'_>, found: &mut Found) {
 }
 
 /// U10: a cluster's own auto-upgrade goes its own way.
-fn own_upgrades(run: &Run<'_>, found: &mut Found) {
+pub(super) fn own_upgrades(run: &Run<'_>, found: &mut Found) {
     let mut channels: BTreeMap<&str, usize> = BTreeMap::new();
     let mut members: Vec<MemberId> = vec![];
     for (id, member) in run.members() {
@@ -39,8 +39,8 @@ fn own_upgrades(run: &Run<'_>, found: &mut Found) {
         run.names(&members),
     );
     let warning = Diagnostic::warning("own-auto-upgrade", message).hint(
-        "it upgrades the cluster in its window without waiting for the run's stages, and is not \
-         simulated; turn it off in the autoUpgradeProfile",
+        "it upgrades the cluster in its window, without one days after a release, and waits for no \
+         stage; turn it off in the autoUpgradeProfile",
     );
     found.add(run.first_place(&members), run.about(&members, warning));
 }

@@ -289,8 +289,8 @@ impl TypicalUpdates {
 
 /// U9: members whose only window is the one that this update does not look at.
 fn window_of_another_kind(run: &Run<'_>, found: &mut Found) {
-    let node_image = matches!(run.scenario.update.upgrade, Upgrade::NodeImageOnly);
-    let (kind, looks_at, ignores) = match run.scenario.update.upgrade {
+    let node_image = matches!(run.update.upgrade, Upgrade::NodeImageOnly);
+    let (kind, looks_at, ignores) = match run.update.upgrade {
         Upgrade::NodeImageOnly => {
             ("NodeImageOnly", "aksManagedNodeOSUpgradeSchedule", "aksManagedAutoUpgradeSchedule")
         }
@@ -371,8 +371,7 @@ fn same_opening(run: &Run<'_>, found: &mut Found) {
         let warning = Diagnostic::warning("same-opening-minute", message).hint(
             "Azure throttles many requests of one subscription at once; spread the startTimes",
         );
-        let window =
-            crate::scheduler::Plan::window_of(&run.scenario.update, &run.fleet.members[members[0]]);
+        let window = crate::scheduler::Plan::window_of(run.update, &run.fleet.members[members[0]]);
         let place = window.map(|window| run.scenario.places.windows[window]);
         found.add(place, run.about(&members, warning));
     }

@@ -4,7 +4,7 @@ use crate::fleet::{KubernetesVersion, NodeImage};
 use crate::ids::MemberId;
 use crate::scheduler::State;
 use crate::sim::Simulation;
-use crate::sim::hub::Hub;
+use crate::sim::hub::{Hub, RunNo};
 
 /// What every member ran at the last step.
 #[derive(Debug, Default)]
@@ -37,7 +37,8 @@ impl<'p> Hub<'p> {
         let of_profiles = self.runs.iter().map(|run| &run.scheduler);
         let all = std::iter::once(&sim.scheduler).chain(of_profiles);
         let updating = all.filter(|scheduler| scheduler.member(id).state == State::Running);
-        let works = updating.count() + usize::from(sim.changes.is_busy(id));
+        let own = usize::from(self.at_work[id] == Some(RunNo::OWN));
+        let works = updating.count() + usize::from(sim.changes.is_busy(id)) + own;
         assert!(works <= 1, "{id:?}: {works} works at a time");
         let known = self.at_work[id].is_some() || sim.changes.is_busy(id);
         assert_eq!(works == 1, known, "{id:?}: at work");
