@@ -259,9 +259,7 @@ impl<'p> Hub<'p> {
                 self.hand_to_all(sim, now, Event::Arrived(what, region), watch);
                 self.offer(sim, what, region, now);
             }
-            Happening::Withdrawn(what) => {
-                self.hand_to_all(sim, now, Event::Withdrawn(what), watch);
-            }
+            Happening::Withdrawn(it) => self.hand_to_all(sim, now, Event::Withdrawn(it), watch),
             Happening::Outage(region, begins) => {
                 self.hand_to_all(sim, now, Event::Outage(region, begins), watch);
             }
