@@ -77,10 +77,10 @@ fn stale_hours_of_a_kubernetes_update_count_from_the_targets_arrival() {
     let update = "{type: Full, kubernetesVersion: 1.34.1}";
     let found = versions(&scenario(&fleet, update, "", script));
     assert_eq!(found.stale, Span::from_hours(3 + 2));
-    // Without releases in the script the version is everywhere from the start.
+    // Without releases in the script the model brings the version: some days before the start.
     let script = "  updates: {\"*\": {takes: 2h}}\n";
     let update = "{type: ControlPlaneOnly, kubernetesVersion: 1.34.1}";
-    assert_eq!(versions(&scenario(&fleet, update, "", script)).stale, Span::from_hours(2));
+    assert!(versions(&scenario(&fleet, update, "", script)).stale > Span::from_hours(26));
 }
 
 #[test]
