@@ -342,13 +342,7 @@ fn read_root(root: &Field<'_>, loader: &Loader<'_>, seed: Option<u64>) -> Option
         builder.read(&field, seed, limits, loader);
     }
     let update = update_of(&map, &mut builder);
-    let around = changes::Around {
-        fleet: &builder.fleet,
-        start,
-        has_update: map.get("update").is_some(),
-        loader,
-    };
-    let campaigns = changes::read(map.get("configurationChanges"), &around);
+    let campaigns = changes::read(&map, &builder.fleet, start, loader);
     let read = strategy::read(map.get("strategies"), limits, loader, root.at());
     let (profiles, profile_places) = profiles::read(map.get("autoUpgradeProfiles"), &read.0);
     let has_update = map.get("update").is_some() || profiles.is_empty();
