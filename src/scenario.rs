@@ -362,8 +362,7 @@ fn read_root(root: &Field<'_>, loader: &Loader<'_>, seed: Option<u64>) -> Option
     }
     let update = update_of(&map, &mut builder);
     let has_update = map.get("update").is_some();
-    let around = changes::Around { fleet: &builder.fleet, start, has_update, loader };
-    let campaigns = changes::read(map.get("configurationChanges"), &around);
+    let campaigns = changes::read(&map, &builder.fleet, start, loader);
     let read = strategy::read(map.get("strategies"), limits, loader, root.at());
     let of_profiles = profiles::read(map.get("autoUpgradeProfiles"), (&read.0, &read.1));
     let (profiles, profile_places, profile_strategies) = of_profiles;

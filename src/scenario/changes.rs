@@ -56,17 +56,23 @@ enum Times {
 }
 
 /// What is around the changes.
-pub(super) struct Around<'a> {
-    pub(super) fleet: &'a Fleet,
-    pub(super) start: Timestamp,
+struct Around<'a> {
+    fleet: &'a Fleet,
+    start: Timestamp,
     /// Whether there is an update run.
-    pub(super) has_update: bool,
-    pub(super) loader: &'a Loader<'a>,
+    has_update: bool,
+    loader: &'a Loader<'a>,
 }
 
 /// Reads `configurationChanges` over a fleet that has been read.
-pub(super) fn read(field: Option<Field<'_>>, around: &Around<'_>) -> Vec<Campaign> {
-    let Some(field) = field else { return vec![] };
+pub(super) fn read(
+    scenario: &Map<'_>,
+    fleet: &Fleet,
+    start: Timestamp,
+    loader: &Loader<'_>,
+) -> Vec<Campaign> {
+    let Some(field) = scenario.get("configurationChanges") else { return vec![] };
+    let around = &Around { fleet, start, has_update: scenario.get("update").is_some(), loader };
     let mut campaigns: Vec<Campaign> = vec![];
     for item in field.items().into_iter().flatten() {
         campaigns.extend(campaign(&item, around, &campaigns));

@@ -76,7 +76,8 @@ pub fn panels_svg(chart: &PanelChart) -> String {
         let left = MARGIN + NAMES + wide * count(index);
         for (line, text) in column.heading.lines().enumerate() {
             let text = shorten(text, 12.0, Weight::Regular, wide - 8.0);
-            let y = top - HEADINGS + 14.0 + 15.0 * count(line);
+            let below = column.heading.lines().count() - 1 - line;
+            let y = top - 14.0 - 15.0 * count(below);
             canvas.text(&small(&text, left, y, Anchor::Start).size(12.0).fill(INK));
         }
         canvas.line((left, top), (left, bottom), Stroke::new(AXIS, 1.0));
