@@ -6,6 +6,7 @@ pub mod best;
 pub mod changes;
 pub mod chart;
 pub mod checks;
+pub mod costs;
 pub mod events;
 pub mod front;
 pub mod human;

@@ -105,6 +105,8 @@ pub struct Places {
     pub scripted_updates: Option<Spot>,
     /// Of `update`.
     pub update: Option<Spot>,
+    /// Of `world`.
+    pub world: Option<Spot>,
     /// Of each auto-upgrade profile.
     pub profiles: Vec<Spot>,
     /// Of `world.releases`.
@@ -383,6 +385,7 @@ fn read_root(root: &Field<'_>, loader: &Loader<'_>, seed: Option<u64>) -> Option
         default_windows: builder.default_windows.into_iter().collect(),
         scripted_updates,
         update: map.spot("update"),
+        world: map.spot("world"),
         profiles: profile_places,
         releases: releases_at(&map),
         profile_strategies,

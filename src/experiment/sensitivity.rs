@@ -25,6 +25,14 @@ pub enum Input {
     UpdateDuration,
     /// `world.durations.update.lognormal.sigma`.
     UpdateSigma,
+    /// `world.durations.drain`.
+    Drain,
+    /// `world.durations.reimage`.
+    Reimage,
+    /// `world.disruptionBudgets.probability`, at most 1.
+    BudgetProbability,
+    /// `world.quota.probability`, at most 1.
+    QuotaProbability,
     /// `world.failures.probability`, at most 1.
     FailureProbability,
     /// `world.failures.transient`, at most 1.
@@ -69,9 +77,13 @@ pub enum Input {
 
 impl Input {
     /// All of them.
-    pub const ALL: [Self; 22] = [
+    pub const ALL: [Self; 26] = [
         Self::UpdateDuration,
         Self::UpdateSigma,
+        Self::Drain,
+        Self::Reimage,
+        Self::BudgetProbability,
+        Self::QuotaProbability,
         Self::FailureProbability,
         Self::FailureTransient,
         Self::ApprovalDelay,
@@ -99,6 +111,10 @@ impl Input {
         match self {
             Self::UpdateDuration => "world.durations.update",
             Self::UpdateSigma => "world.durations.update.lognormal.sigma",
+            Self::Drain => "world.durations.drain",
+            Self::Reimage => "world.durations.reimage",
+            Self::BudgetProbability => "world.disruptionBudgets.probability",
+            Self::QuotaProbability => "world.quota.probability",
             Self::FailureProbability => "world.failures.probability",
             Self::FailureTransient => "world.failures.transient",
             Self::ApprovalDelay => "world.people.approvers.delay",
@@ -137,6 +153,25 @@ impl Input {
                     _ => update.spread(factor)?,
                 };
                 *update = varied;
+            }
+            Self::Drain | Self::Reimage => {
+                let DurationModel::Nodes(nodes) = &mut world.durations else { return None };
+                let part = match self {
+                    _ if scripted => return None,
+                    Self::Drain => &mut nodes.drain,
+                    _ => &mut nodes.reimage,
+                };
+                *part = part.scaled(factor)?;
+            }
+            Self::BudgetProbability => {
+                let scripted = scripted || scenario.script.budgets.is_some();
+                let budgets = world.budgets.as_mut().filter(|_| !scripted)?;
+                budgets.probability = (budgets.probability * factor).min(1.0);
+            }
+            Self::QuotaProbability => {
+                let scripted = scripted || scenario.script.capacity.is_some();
+                let quota = world.capacity.as_mut().filter(|_| !scripted)?;
+                quota.probability = (quota.probability * factor).min(1.0);
             }
             Self::FailureProbability => {
                 let failures = world.failures.as_mut()?;

@@ -341,6 +341,7 @@ fn legend(summary: &Summary) -> Vec<String> {
     if super::changes::has_changes(summary) {
         lines.extend(super::changes::legend(summary));
     }
+    lines.extend(summary.strategies.iter().filter_map(super::costs::of_strategy));
     if !summary.has_members() {
         return lines;
     }

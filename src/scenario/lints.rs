@@ -5,6 +5,7 @@
 //! the same with and without them. Each has a stable code, a place and a hint; there is one
 //! diagnostic for a kind and a place, and at most [`MOST_OF_A_KIND`] of a kind.
 
+mod durations;
 mod limits;
 mod members;
 mod profiles;
@@ -45,6 +46,7 @@ pub fn lint(scenario: &Scenario, plans: &[Plan<'_>]) -> Vec<Diagnostic> {
     let run = Run::new(scenario, &scenario.update, plans);
     windows::lint(&run, &mut found);
     members::lint(&run, &mut found);
+    durations::lint(&run, &mut found);
     releases::lint(&run, &mut found);
     // The plans of profiles are the same beside all strategies.
     let beside = plans.first().map_or(&[][..], |plan| &plan.beside);

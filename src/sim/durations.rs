@@ -16,6 +16,7 @@ use crate::time::{Span, Timestamp};
 
 /// No update of the models takes less (R-A8).
 const SHORTEST: i64 = Span::SECOND.as_millis();
+
 /// Stands for a duration of 49 days or more, which is drawn again when it is wanted.
 const LONG: u32 = u32::MAX;
 
@@ -97,17 +98,15 @@ impl Durations {
     }
 
     /// Nearly all updates take less.
-    pub(super) fn usual(&self, setting: Setting<'_>) -> Span {
+    pub(super) fn usual_update(&self, fleet: &Fleet) -> Span {
         match &self.basis {
             Basis::Cluster(cluster) => {
-                Span::from_millis(cluster.takes.millis(u64::MAX - (u64::MAX >> 11), SHORTEST))
+                let rare = u64::MAX - (u64::MAX >> 11);
+                let longest =
+                    cluster.of_updates.iter().fold(1.0, |longest: f64, f| longest.max(*f));
+                Span::from_millis(times(cluster.takes.millis(rare, SHORTEST), longest))
             }
-            Basis::Nodes(nodes) => {
-                let work = Work::Update(setting.update.upgrade.into());
-                let means = nodes.estimates(setting.fleet, work);
-                let total = |mean: &Estimate| mean.total(setting.update.upgrade) * 2;
-                means.iter().map(total).max().unwrap_or(Span::HOUR)
-            }
+            Basis::Nodes(nodes) => nodes.usual_update(fleet),
         }
     }
 
@@ -170,16 +169,16 @@ impl Lengths {
         self.first.resize(fleet.members.len(), 0);
         let mut block = [0; BLOCK];
         let mut draws = luck.sequence(replication, Purpose::Duration, 0);
-        for first_of_block in self.first.as_mut_slice().chunks_mut(BLOCK) {
+        for of_block in self.first.as_mut_slice().chunks_mut(BLOCK) {
             draws.fill(&mut block);
-            for (takes, bits) in first_of_block.iter_mut().zip(block) {
+            for (takes, bits) in of_block.iter_mut().zip(block) {
                 *takes = u32::try_from(cluster.takes.millis(bits, SHORTEST)).unwrap_or(LONG);
             }
         }
         for (takes, factor) in self.first.iter_mut().zip(cluster.of_updates.iter()) {
             if *takes != LONG {
-                let slower = times(i64::from(*takes), *factor).max(SHORTEST);
-                *takes = u32::try_from(slower).unwrap_or(LONG);
+                let longer = times(i64::from(*takes), *factor).max(SHORTEST);
+                *takes = u32::try_from(longer).unwrap_or(LONG);
             }
         }
     }

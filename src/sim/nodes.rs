@@ -120,6 +120,8 @@ struct Stopped {
     left: u32,
     /// Its targets, in `targets`.
     targets: (u32, u32),
+    /// What its control plane runs by then, if the update was to move it.
+    kubernetes: Option<KubernetesVersion>,
 }
 
 /// How a pool's rolling update went.
@@ -181,7 +183,8 @@ impl NodeTruth {
         let mut clock = 0;
         let (target, current) =
             (upgrade.kubernetes_version(), scheduler.kubernetes_version(member));
-        if target > current && before.is_none() {
+        let reached = current.max(self.control_plane_of(member));
+        if target > reached {
             clock += scene.control_plane(work);
         }
         let kubernetes = if matches!(upgrade, Upgrade::Full(_)) { target } else { current };
@@ -204,9 +207,7 @@ impl NodeTruth {
                 return (takes, Some(setback));
             }
         }
-        if before.is_some() {
-            self.stopped_of[member] = 0;
-        }
+        self.stopped_of[member] = 0;
         (scene.span(clock), None)
     }
 
@@ -289,6 +290,9 @@ impl NodeTruth {
     fn budget(&self, scene: Scene<'_>) -> Option<Budget> {
         let Scene { nodes, fleet, luck, now, member, .. } = scene;
         let budgets = nodes.budgets.as_ref().filter(|_| self.blocked.contains(member.0))?;
+        if fleet.members[member].nodes() == 0 {
+            return None;
+        }
         let known = self.mended.iter().find(|(other, _)| *other == member);
         if known.is_some_and(|(_, mended)| *mended <= now) {
             return None;
@@ -306,6 +310,12 @@ impl NodeTruth {
         }
     }
 
+    /// What an update that stopped brought the member's control plane to.
+    fn control_plane_of(&self, member: MemberId) -> Option<KubernetesVersion> {
+        let number = self.stopped_of[member].checked_sub(1)?;
+        self.stopped[number as usize].kubernetes
+    }
+
     /// What an earlier update of this member left to do, if it was to bring the same.
     fn stopped_before(&self, scheduler: &Scheduler<'_>, member: MemberId) -> Option<Stopped> {
         let number = self.stopped_of[member].checked_sub(1)?;
@@ -320,7 +330,9 @@ impl NodeTruth {
         let length = |list: &[Option<ImageVersion>]| u32::try_from(list.len()).expect("few stop");
         let from = length(&self.targets);
         self.targets.extend(scheduler.planned_images(member));
-        let stopped = Stopped { pool, left, targets: (from, length(&self.targets)) };
+        let kubernetes = scheduler.plan().update.upgrade.kubernetes_version();
+        let targets = (from, length(&self.targets));
+        let stopped = Stopped { pool, left, targets, kubernetes };
         self.stopped.push(stopped);
         self.stopped_of[member] = u32::try_from(self.stopped.len()).expect("few stop");
     }

@@ -119,7 +119,7 @@ impl<'s> World<'s> {
 
     /// Nearly all updates take less.
     pub(super) fn usual_update(&self) -> Span {
-        self.durations.usual(self.setting)
+        self.durations.usual_update(self.setting.fleet)
     }
 
     /// The texts of failure codes.

@@ -426,6 +426,66 @@ fn o5_windows_shorter_than_the_update() {
     assert!(slow[0].message.ends_with("takes 5h (the median)"), "{slow:?}");
 }
 
+// ---------------------------------------------------------------------- durations
+
+/// Members of one pool, with this world, and nothing scripted but the image.
+fn with_nodes(world: &str, pool: &str) -> String {
+    let script = SCRIPT.replace("updates: {\"*\": {takes: 1h}}", "");
+    let more = format!(
+        ", pools: [{{name: p, nodeImageVersion: \
+                        AKSUbuntu-2204gen2containerd-202602.13.0{pool}}}]"
+    );
+    format!(
+        "{HEAD}fleet:\n  members:\n    - {{name: a, region: westeurope, updateGroup: g{more}}}\n\
+         {NODE_IMAGES}{script}world: {{{world}, people: none}}\n"
+    )
+}
+
+#[test]
+fn o5_windows_shorter_than_the_mean_of_all_nodes() {
+    let text = |nodes: u32| {
+        let window = "maintenance: {aksManagedNodeOSUpgradeSchedule: {schedule: {weekly: \
+                      {intervalWeeks: 1, dayOfWeek: Sunday}}, durationHours: 4, startTime: \
+                      \"01:00\"}}, updateGroup: g";
+        let text = with_nodes("durations: {model: nodes}", &format!(", count: {nodes}"));
+        lint(&text.replace("updateGroup: g", window))
+    };
+    assert!(text(25).is_empty(), "{:?}", text(25));
+    let slow = text(60);
+    assert_eq!(slow[0].code, "window-shorter-than-update");
+    assert!(slow[0].message.ends_with("(the mean)"), "{slow:?}");
+}
+
+#[test]
+fn w5_factors_of_nobody() {
+    let factor = |factor: &str| {
+        with_nodes(&format!("durations: {{model: nodes, factors: [{{{factor}, times: 2}}]}}"), "")
+    };
+    warns("factor-of-nobody", &factor("osType: Windows"));
+    assert_eq!(codes(&lint(&factor("region: eastus"))), ["factor-of-nobody"]);
+    assert_eq!(codes(&lint(&factor("nodes: {atLeast: 4}"))), ["factor-of-nobody"]);
+    is_quiet(&factor("region: [eastus, westeurope], osType: Linux, nodes: {atMost: 3}"));
+}
+
+#[test]
+fn w8_throttling_of_nobody() {
+    let throttling = |rest: &str| with_nodes(&format!("throttling: {{atMost: 3{rest}}}"), "");
+    warns("throttling-of-nobody", &throttling(""));
+    let labelled = throttling(", byLabel: team");
+    assert_eq!(codes(&lint(&labelled)), ["throttling-of-nobody"]);
+    is_quiet(&labelled.replace("updateGroup: g", "updateGroup: g, labels: {team: x}"));
+    let id = "clusterResourceId: /subscriptions/s/resourceGroups/r/providers/p";
+    is_quiet(&throttling("").replace("updateGroup: g", &format!("updateGroup: g, {id}")));
+}
+
+#[test]
+fn p2_pools_too_large_for_their_surge() {
+    let nodes = "durations: {model: nodes}";
+    warns("pool-too-large", &with_nodes(nodes, ", count: 1000"));
+    is_quiet(&with_nodes(nodes, ", count: 999"));
+    is_quiet(&with_nodes("durations: {update: 1h}", ", count: 1000"));
+}
+
 // ---------------------------------------------------------------------- members
 
 #[test]

@@ -3,12 +3,14 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use fleetsim::experiment::{ChangeMetric, Metric};
+use fleetsim::experiment::{ChangeMetric, CostMetric, Metric};
 use fleetsim::ids::{GroupId, MemberId, StageId};
 use fleetsim::report::changes::sentence;
+use fleetsim::report::costs;
 use fleetsim::report::human;
 use fleetsim::scheduler::{Scheduler, State};
 use fleetsim::sim::DelayCause;
+use fleetsim::sim::model::DurationModel;
 use fleetsim::time::{Span, Timestamp};
 use serde_json::{Map, Value, json};
 
@@ -54,6 +56,7 @@ impl<'a> Summary<'a> {
         text.push_str(&self.delays());
         text.push_str(&self.changes());
         text.push_str(&autonomous::text(self.replication, format));
+        text.push_str(&self.costs());
         if !self.waits.is_empty() {
             text.push_str("waiting for:\n");
             for wait in &self.waits {
@@ -159,6 +162,18 @@ impl<'a> Summary<'a> {
             }
         };
         format!("{}\n", sentence(number))
+    }
+
+    /// What the updates cost, where the world knows nodes.
+    fn costs(&self) -> String {
+        let Replication { scenario, outcome, .. } = self.replication;
+        if !matches!(scenario.world.durations, DurationModel::Nodes(_)) {
+            return String::new();
+        }
+        let number = |metric: CostMetric| {
+            human::count(Metric::Cost(metric).of(outcome, scenario.horizon).value)
+        };
+        format!("{}\n", costs::sentence(number))
     }
 
     /// Where the makespan went, the longest first.

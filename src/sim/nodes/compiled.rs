@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::budget::Budgets;
-use super::model::{DurationFactor, NodeModel, Part, Work, factor};
+use super::model::{DurationFactor, NodeModel, Part, UpgradeKind, Work, factor};
 use super::rolling::{Capacity, Settings};
 use super::shortage::Shortages;
 use crate::fleet::{Fleet, Member, OsType, Pool, UndrainableNodeBehavior};
@@ -224,6 +224,27 @@ impl Nodes {
         parts.iter().all(|part| part.is_constant())
             && !matches!(&self.budgets, Some(Budgets::Drawn(model, _)) if model.probability > 0.0)
             && !matches!(&self.shortages, Some(Shortages::Drawn(_)))
+    }
+
+    /// Nearly all updates take less: as if every batch were a slow one.
+    pub(in crate::sim) fn usual_update(&self, fleet: &Fleet) -> Span {
+        const SLOW: f64 = 0.02;
+        let around = 2.0 * self.create_surge.distribution().mean();
+        let pool = |member: MemberId, pool: usize| {
+            let facts = self.pool(member, pool, Work::Update(UpgradeKind::NodeImageOnly));
+            let kind = &self.kinds[usize::from(facts.kind)];
+            let nodes = facts.settings.nodes;
+            let way = facts.settings.way(nodes, Capacity::Plenty, None);
+            let at_once = way.map_or(1, |way| way.at_once);
+            let batch = kind.sums.at_level(SLOW / f64::from(at_once)) + soak(facts.soak);
+            f64::from(nodes.div_ceil(at_once)) * batch + kind.factor * around
+        };
+        let member = |(id, member): (MemberId, &Member)| -> f64 {
+            (0..member.pools.len()).map(|number| pool(id, number)).sum()
+        };
+        let longest = fleet.members.iter_with_ids().map(member).fold(0.0, f64::max);
+        let control_plane = 2.0 * self.control_plane.distribution().mean();
+        Span::from_millis(super::rounded(longest + control_plane))
     }
 
     /// What the update of all pools of each member comes to in the mean, with nothing in the way.
