@@ -545,7 +545,8 @@ fn p3_a_new_image_begins_anew_where_the_old_one_stopped() {
 fn n7_a_change_rolls_through_the_pools_and_waits_for_blocked_drains() {
     let text = |settings: &str, script: &str| {
         let yaml = Text { script: script.to_owned(), ..one(settings) }.yaml();
-        let changes = "configurationChanges: [{operation: vtpm, from: Disabled, to: Enabled, at: 0s}]\nworld: ";
+        let changes = "configurationChanges: [{operation: vtpm, from: Disabled, to: Enabled, at: \
+                       0s}]\nworld: ";
         let before = yaml.split_once("update: ").unwrap().0;
         let after = yaml.split_once("world: ").unwrap().1;
         outcomes(&format!("{before}{changes}{after}"), 1, 1).by_strategy.remove(0).remove(0)

@@ -457,6 +457,7 @@ impl One<'_> {
         let ahead = if region == "westeurope" { 1 } else { -5 };
         let outcome = &mut expected.outcomes[usize::from(number)];
         outcome.reimaged_nodes += nodes;
+        outcome.ephemeral_data_losses += nodes;
         outcome.in_window += Span::from_millis(open);
         outcome.outside_window += Span::from_millis(to - from - open);
         outcome.business += Span::from_millis(working(from, to, ahead));
