@@ -263,10 +263,9 @@ impl<'p> Simulation<'p> {
             _ => {
                 let (crew, degraded) = (&self.world.crew, self.truth.known_degraded());
                 let people = &mut self.truth.people;
-                match people.deed(crew, (now, happening), degraded, &self.scheduler) {
-                    Some(event) => event,
-                    None => return,
-                }
+                let deed = people.deed(crew, (now, happening), degraded, &self.scheduler);
+                let Some(event) = deed else { return };
+                event
             }
         };
         let waiting = self.world.crew.skips();
@@ -288,9 +287,7 @@ impl<'p> Simulation<'p> {
                         self.changes.leave(now, member, watch);
                     }
                 }
-                Output::Refused(why) => {
-                    watch.refused(now, &Asked { event, run: None }, why);
-                }
+                Output::Refused(why) => watch.refused(now, &Asked { event, run: None }, why),
             }
         }
         if let Happening::UpdateEnds(member, failure) = happening {

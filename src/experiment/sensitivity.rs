@@ -9,6 +9,7 @@
 use super::{Metric, Outcomes};
 use crate::scenario::Scenario;
 use crate::sim::model::{DefectModel, Distribution, DurationModel, WorldModel};
+use crate::sim::script::Script;
 use crate::stats::{
     Better, Bound, Caveat, Confidence, Interval, Level, PairedDifference, Sample, Statistic,
     quantile_difference,
@@ -154,24 +155,8 @@ impl Input {
                 };
                 *update = varied;
             }
-            Self::Drain | Self::Reimage => {
-                let DurationModel::Nodes(nodes) = &mut world.durations else { return None };
-                let part = match self {
-                    _ if scripted => return None,
-                    Self::Drain => &mut nodes.drain,
-                    _ => &mut nodes.reimage,
-                };
-                *part = part.scaled(factor)?;
-            }
-            Self::BudgetProbability => {
-                let scripted = scripted || scenario.script.budgets.is_some();
-                let budgets = world.budgets.as_mut().filter(|_| !scripted)?;
-                budgets.probability = (budgets.probability * factor).min(1.0);
-            }
-            Self::QuotaProbability => {
-                let scripted = scripted || scenario.script.capacity.is_some();
-                let quota = world.capacity.as_mut().filter(|_| !scripted)?;
-                quota.probability = (quota.probability * factor).min(1.0);
+            Self::Drain | Self::Reimage | Self::BudgetProbability | Self::QuotaProbability => {
+                self.multiply_nodes(&scenario.script, world, factor)?;
             }
             Self::FailureProbability => {
                 let failures = world.failures.as_mut()?;
@@ -228,6 +213,31 @@ impl Input {
 }
 
 impl Input {
+    /// Multiplies a number of what nodes take and what is in their way.
+    fn multiply_nodes(self, script: &Script, world: &mut WorldModel, factor: f64) -> Option<()> {
+        if script.updates.is_some() {
+            return None;
+        }
+        let probability = match self {
+            Self::BudgetProbability if script.budgets.is_none() => {
+                &mut world.budgets.as_mut()?.probability
+            }
+            Self::QuotaProbability if script.capacity.is_none() => {
+                &mut world.capacity.as_mut()?.probability
+            }
+            Self::Drain | Self::Reimage => {
+                let DurationModel::Nodes(nodes) = &mut world.durations else { return None };
+                let drains = self == Self::Drain;
+                let part = if drains { &mut nodes.drain } else { &mut nodes.reimage };
+                *part = part.scaled(factor)?;
+                return Some(());
+            }
+            _ => return None,
+        };
+        *probability = (*probability * factor).min(1.0);
+        Some(())
+    }
+
     /// Multiplies a number of the defects.
     fn multiply_defects(self, defects: &mut DefectModel, factor: f64) -> Option<()> {
         let up_to_one = |share: &mut f64| *share = (*share * factor).min(1.0);

@@ -12,7 +12,7 @@ mod people;
 mod releases;
 pub(super) mod whom;
 
-use super::access::Field;
+use super::access::{Field, Map};
 use super::files::Loader;
 use super::members::Builder;
 use super::tree::Value;
@@ -51,21 +51,7 @@ pub(super) fn read(
     for (key, what) in NOT_YET {
         map.inspect(|map| map.not_yet(key, what));
     }
-    if let (Some(field), Some(_)) = (key("releases"), &script.releases) {
-        field
-            .notes
-            .warning(
-                field.at(),
-                "no-effect",
-                "`world.releases` has no effect beside `script.releases`",
-            )
-            .hint("take one of the two out");
-    }
-    if let (Some(field), Some(_)) = (key("outages"), &script.outages) {
-        let message = "`world.outages` has no effect beside `script.outages`";
-        let noted = field.notes.warning(field.at(), "no-effect", message);
-        noted.hint("take one of the two out");
-    }
+    warn_of_scripts(script, map);
     let scripted_people = script.updates.is_some() || script.actions.is_some();
     if let Some(field) = key("watchers").filter(|field| !is_none(field)) {
         field
@@ -77,11 +63,6 @@ pub(super) fn read(
         None if scripted_people => people::People::default(),
         None => people::People::default_people(),
     };
-    if let (Some(field), Some(_)) = (key("defects").filter(|f| !is_none(f)), &script.defects) {
-        let message = "`world.defects` has no effect beside `script.defects`";
-        let noted = field.notes.warning(field.at(), "no-effect", message);
-        noted.hint("take one of the two out");
-    }
     let (releases, mishaps) = key("releases")
         .map_or((ReleaseModel::Train, Mishaps::default()), |f| releases::read(&f, start, loader));
     let outages = key("outages").and_then(|field| outages::read(&field, builder, loader));
@@ -114,6 +95,23 @@ pub(super) fn read(
         doubts::warn(map, &model, script, builder.fleet.members.len());
     }
     model
+}
+
+/// What a script says takes the place of what the world says.
+fn warn_of_scripts(script: &Script, world: Option<Map<'_>>) {
+    let scripted = [
+        ("releases", script.releases.is_some()),
+        ("outages", script.outages.is_some()),
+        ("defects", script.defects.is_some()),
+    ];
+    for (name, _) in scripted.into_iter().filter(|(_, scripted)| *scripted) {
+        let field = world.and_then(|world| world.get(name));
+        if let Some(field) = field.filter(|field| name == "releases" || !is_none(field)) {
+            let message = format!("`world.{name}` has no effect beside `script.{name}`");
+            let noted = field.notes.warning(field.at(), "no-effect", message);
+            noted.hint("take one of the two out");
+        }
+    }
 }
 
 /// Lognormal with its median in minutes.

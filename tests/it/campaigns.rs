@@ -229,7 +229,7 @@ fn x3_campaigns_are_the_same_bytes_on_any_number_of_threads_and_machine() {
         let bytes = Sha256::digest(text.as_bytes());
         bytes.iter().take(8).fold(String::new(), |hex, byte| hex + &format!("{byte:02x}"))
     };
-    let golden = ["937b483e34810dc7", "f2665ce132301769"];
+    let golden = ["fb40dd1b26bb8de8", "f2665ce132301769"];
     assert_eq!([digest(&once.0), digest(&once.1)], golden, "what campaigns draw has changed");
 }
 
