@@ -136,8 +136,8 @@ pub(super) fn legend(summary: &Summary) -> Vec<String> {
             "half, 90 %, all done: {median}until that share of the configuration changes is done; \
              done, never: by the horizon of {horizon}{mean}"
         ),
-        "nodes reimaged: each loses its ephemeral data; hours: of reimaging, in and outside of the \
-         members' aksManagedNodeOSUpgradeSchedule, and from Monday to Friday, 09:00 to 17:00"
+        "nodes reimaged: what is ephemeral on them is lost; hours: of reimaging, in and outside of \
+         the members' aksManagedNodeOSUpgradeSchedule, and from Monday to Friday, 09:00 to 17:00"
             .to_owned(),
     ]
 }
