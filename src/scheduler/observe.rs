@@ -46,7 +46,8 @@ impl Scheduler<'_> {
     }
 
     /// Learns from another run over the same fleet what a member runs; must not come while this
-    /// run updates the member. [`Busy`](super::Event::Busy) follows when that changes what the run can do.
+    /// run updates the member. [`Busy`](super::Event::Busy) follows when that changes what the run
+    /// can do.
     pub fn observe_member(&mut self, member: MemberId, other: &Scheduler<'_>) {
         assert!(self.members[member].state() != State::Running, "one work at a time");
         self.observed.observe_member(member, &other.observed);
