@@ -21,18 +21,6 @@ use crate::time::{Span, Timestamp};
 
 const SCRIPT: &[&str] =
     &["updates", "releases", "outages", "capacity", "disruptionBudgets", "defects", "actions"];
-const VERBS: &[&str] = &[
-    "approve",
-    "stop",
-    "start",
-    "skip",
-    "complete",
-    "addPool",
-    "generate",
-    "stopMember",
-    "startMember",
-    "leave",
-];
 const ACTION: &[&str] = &[
     "at",
     "run",
@@ -47,6 +35,8 @@ const ACTION: &[&str] = &[
     "startMember",
     "leave",
 ];
+/// An action has one of these, beside its time and its run.
+const VERBS: &[&str] = ACTION.split_at(2).1;
 const RELEASE: &[&str] = &[
     "nodeImage",
     "kubernetesVersion",

@@ -7,6 +7,9 @@
 pub mod forecast;
 pub mod history;
 pub mod kubernetes;
+#[cfg(test)]
+#[expect(clippy::cast_precision_loss, reason = "small numbers")]
+mod testing;
 pub mod train;
 
 use crate::fleet::{ImageVersion, KubernetesVersion, NodeImage, support};

@@ -512,8 +512,8 @@ fn nearest(dates: &[Timestamp], at: Timestamp, earliest: Timestamp) -> Option<u3
 }
 
 #[cfg(test)]
-#[expect(clippy::cast_precision_loss, reason = "small numbers")]
 mod tests {
+    use super::super::testing::{correlation, mean_and_sd};
     use super::*;
     use crate::ids::Id as _;
 
@@ -535,19 +535,6 @@ mod tests {
 
     fn days_of(span: Span) -> f64 {
         span.as_secs_f64() / 86_400.0
-    }
-
-    fn mean_and_sd(values: &[f64]) -> (f64, f64) {
-        let mean = values.iter().sum::<f64>() / values.len() as f64;
-        let squares: f64 = values.iter().map(|value| (value - mean) * (value - mean)).sum();
-        (mean, (squares / values.len() as f64).sqrt())
-    }
-
-    fn correlation(pairs: &[(f64, f64)]) -> f64 {
-        let (a, b): (Vec<f64>, Vec<f64>) = pairs.iter().copied().unzip();
-        let ((mean_a, sd_a), (mean_b, sd_b)) = (mean_and_sd(&a), mean_and_sd(&b));
-        let products = pairs.iter().map(|(a, b)| (a - mean_a) * (b - mean_b));
-        products.sum::<f64>() / pairs.len() as f64 / sd_a / sd_b
     }
 
     fn model(start: &str, days: i64, only: Option<&str>) -> Kubernetes {

@@ -425,6 +425,7 @@ fn is_windows_day(day: Date) -> bool {
     reason = "small numbers"
 )]
 mod tests {
+    use super::super::testing::{correlation, mean_and_sd};
     use super::*;
     use crate::ids::Id as _;
     use crate::sim::releases::Wants;
@@ -457,19 +458,6 @@ mod tests {
 
     fn days(span: Span) -> f64 {
         span.as_secs_f64() / 86_400.0
-    }
-
-    fn mean_and_sd(values: &[f64]) -> (f64, f64) {
-        let mean = values.iter().sum::<f64>() / values.len() as f64;
-        let squares: f64 = values.iter().map(|value| (value - mean) * (value - mean)).sum();
-        (mean, (squares / values.len() as f64).sqrt())
-    }
-
-    fn correlation(pairs: &[(f64, f64)]) -> f64 {
-        let (a, b): (Vec<f64>, Vec<f64>) = pairs.iter().copied().unzip();
-        let ((mean_a, sd_a), (mean_b, sd_b)) = (mean_and_sd(&a), mean_and_sd(&b));
-        let products = pairs.iter().map(|(a, b)| (a - mean_a) * (b - mean_b));
-        products.sum::<f64>() / pairs.len() as f64 / sd_a / sd_b
     }
 
     /// Rollouts whose train passed everywhere before the end: days after order 1, by stop.
