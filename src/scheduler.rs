@@ -18,10 +18,10 @@
 //! `plan` resolves a strategy over a fleet; `state` holds the table of legal moves. `run` holds the
 //! state of a run and takes events: `advance` draws their consequences, `gate` and `skip` open,
 //! complete and skip, `restart` stops and starts, `attempt` tries members in the order that `pick`
-//! keeps, `poll` notices those that wait, `judge` says Running or Pending, and `member` keeps
-//! what members have come to. `target` knows versions and availability, and `observe` takes what
-//! is so when a run starts; `action` is what people ask, `record` what is told, `status` the ARM
-//! resource.
+//! keeps, `poll` notices those that wait, `judge` says Running or Pending, `relay` does the common
+//! case of all that at once, and `member` keeps what members have come to. `target` knows versions
+//! and availability, and `observe` takes what is so when a run starts; `action` is what people ask,
+//! `record` what is told, `status` the ARM resource.
 //!
 //! Two rooms stand apart from runs: [`auto_upgrade`] decides which runs a profile makes, and with
 //! which target (section 8); [`disruption`] decides whether a configuration change may reimage
@@ -45,6 +45,7 @@ mod pick;
 mod plan;
 mod poll;
 mod record;
+mod relay;
 mod restart;
 mod run;
 mod skip;
@@ -59,6 +60,7 @@ pub use plan::{
     STAGE_MAX_CONCURRENCY, STAGE_MAX_GROUPS, StagePlan,
 };
 pub use record::{EventKind, FailureCode, Log, NoLog, Node, Reason, Record};
+pub use relay::Relayed;
 pub use run::{
     GateStatus, GroupStatus, MemberStatus, RunStatus, Scheduler, StageStatus, Times, WaitStatus,
 };

@@ -21,6 +21,7 @@ mod outages;
 pub mod outcome;
 pub mod people;
 mod queue;
+mod relay;
 pub mod releases;
 pub mod script;
 mod staleness;
@@ -64,6 +65,10 @@ pub struct Simulation<'p> {
     /// The runs beside the scheduler's own, where there can be any.
     hub: Option<Box<Hub<'p>>>,
     staleness: staleness::Staleness,
+    /// Whether endings that only hand their slot on are handled at once.
+    relays: bool,
+    /// How many of the last replication's endings were.
+    relayed: u64,
     /// Whether the scheduler's invariants are checked after every step.
     checked: bool,
     /// Whose updates the last step started, where it is checked.
@@ -137,6 +142,17 @@ impl<W: Watch> Log for Told<'_, W> {
                 self.notices.push(Notice::MemberPending(id));
             }
             (Node::Member(_), _) => {}
+            _ => self.note(record),
+        }
+        self.watch.record(record);
+    }
+}
+
+impl<W> Told<'_, W> {
+    /// Notes what people react to.
+    #[cold]
+    fn note(&mut self, record: Record) {
+        match (record.node, record.to) {
             (Node::Gate(id), State::Pending) => self.notices.push(Notice::GatePending(id)),
             (Node::Run, State::Failed) => self.notices.push(Notice::RunFailed),
             (Node::Run, State::Stopping | State::Stopped) => self.notices.push(Notice::RunHalts),
@@ -147,7 +163,6 @@ impl<W: Watch> Log for Told<'_, W> {
             }
             _ => {}
         }
-        self.watch.record(record);
     }
 }
 
@@ -159,6 +174,7 @@ fn at_target(reason: Option<Reason>) -> bool {
 impl<'p> Simulation<'p> {
     /// A simulation of this plan in this world.
     pub fn new(world: &'p World<'p>, plan: &'p Plan<'p>) -> Self {
+        let hub = Hub::new(world, plan);
         Self {
             world,
             scheduler: Scheduler::new(plan),
@@ -168,8 +184,10 @@ impl<'p> Simulation<'p> {
             changes: Ongoing::default(),
             course: Course::default(),
             path: delay::Path::default(),
-            hub: Hub::new(world, plan),
+            relays: hub.is_none() && world.hands_on(),
+            hub,
             staleness: staleness::Staleness::default(),
+            relayed: 0,
             checked: false,
             started: Vec::new(),
         }
@@ -182,9 +200,17 @@ impl<'p> Simulation<'p> {
         self
     }
 
+    /// The same, with every event handed to the scheduler by itself: slower, to the same end.
+    #[must_use]
+    pub fn step_by_step(mut self) -> Self {
+        self.relays = false;
+        self
+    }
+
     /// Simulates one replication until the run ends, or the clock passes `end` (inclusive, R-A7).
     pub fn run(&mut self, replication: u32, end: Timestamp, watch: &mut impl Watch) -> Outcome {
         self.scheduler.reset();
+        self.relayed = 0;
         self.queue.reset(self.world.start());
         self.course.reset(self.world.start());
         self.truth.draw(self.world, replication, &mut self.scheduler);
@@ -210,12 +236,9 @@ impl<'p> Simulation<'p> {
             assert!(wakes < MOST_STEPS, "the scheduler does not get past {now}");
             last = now;
             self.deliver(now, happening, watch);
-            if self.checked {
-                self.with_hub(|hub, simulation| hub.check(simulation));
-                self.scheduler.check_invariants();
-                for member in self.started.drain(..) {
-                    self.truth.check_start(self.world, &self.scheduler, member, now);
-                }
+            self.check(now);
+            if self.relays {
+                self.relay(end, watch);
             }
         }
         let autonomous = self.hub.as_mut().map(|hub| Box::new(hub.outcome(start, end)));
@@ -226,6 +249,17 @@ impl<'p> Simulation<'p> {
         let exposure = self.truth.aftermath(self.world, run, end, &mut self.queue);
         let outcome = Outcome::of(&self.scheduler, &self.course, start, end);
         Outcome { changes, campaigns, costs, exposure, autonomous, ..outcome }
+    }
+
+    /// Checks what holds between two steps, if that is wanted.
+    fn check(&mut self, now: Timestamp) {
+        if self.checked {
+            self.with_hub(|hub, simulation| hub.check(simulation));
+            self.scheduler.check_invariants();
+            for member in self.started.drain(..) {
+                self.truth.check_start(self.world, &self.scheduler, member, now);
+            }
+        }
     }
 
     /// Hands one happening to the scheduler and carries out what it asks for.

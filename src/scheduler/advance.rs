@@ -48,6 +48,7 @@ impl Scheduler<'_> {
 
     /// A failed member update counts for its group, stage and run (T5, L5), and stops the run when
     /// a threshold is exceeded (L7, R-C7, R-C9).
+    #[cold]
     pub(super) fn fail(&mut self, id: MemberId, reason: Reason, log: &mut impl Log) {
         let group = self.plan.places[id].expect("only members of the run fail").group;
         let stage = self.plan.groups[group].stage;
@@ -103,6 +104,7 @@ impl Scheduler<'_> {
         }
     }
 
+    #[cold]
     fn draw_consequences(&mut self, log: &mut impl Log) {
         self.unsettled = false;
         while !self.run_has_ended() && self.run.current < self.stage_count() {

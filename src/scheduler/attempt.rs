@@ -41,6 +41,7 @@ impl Scheduler<'_> {
     }
 
     /// Passes the edges of all windows of a stage, and finds the next.
+    #[inline(never)]
     fn pass_all_edges(&mut self, id: StageId) {
         self.next_edge = Timestamp::MAX;
         for group in ids::<GroupId>(&self.plan.stages[id].groups) {
@@ -167,18 +168,24 @@ impl Scheduler<'_> {
     }
 
     /// A member is Pending no more.
+    #[inline]
     pub(super) fn leave_waiting(&mut self, group: GroupId, id: MemberId) {
         if self.members[id].state() == State::Pending {
-            let position = self.plan.places[id].expect("only members of the run wait").position;
-            self.run.pending_members -= 1;
-            self.groups[group].pending_members -= 1;
-            self.candidates[group].count_pending(&self.plan.groups[group], position, -1);
+            self.count_out(group, id);
         }
+    }
+
+    #[inline(never)]
+    fn count_out(&mut self, group: GroupId, id: MemberId) {
+        let position = self.plan.places[id].expect("only members of the run wait").position;
+        self.run.pending_members -= 1;
+        self.groups[group].pending_members -= 1;
+        self.candidates[group].count_pending(&self.plan.groups[group], position, -1);
     }
 }
 
 /// A number below twice `modulus`, modulo it: without a division.
 #[inline]
-const fn wrapped(number: u32, modulus: u32) -> u32 {
+pub(super) const fn wrapped(number: u32, modulus: u32) -> u32 {
     if number < modulus { number } else { number - modulus }
 }

@@ -87,6 +87,7 @@ impl Scheduler<'_> {
         }
     }
 
+    #[cold]
     fn find_next_timer(&mut self) {
         self.timers_stale = false;
         self.next_timer = self.timers().min_by_key(|(at, _)| *at);
@@ -100,6 +101,7 @@ impl Scheduler<'_> {
         }
     }
 
+    #[cold]
     fn fire_due_timers(&mut self, log: &mut impl Log) {
         loop {
             let Some((_, wake)) = self.timers().find(|(at, _)| *at <= self.now) else { return };

@@ -14,6 +14,7 @@ impl Scheduler<'_> {
         }
     }
 
+    #[inline(never)]
     fn judge_all(&mut self, log: &mut impl Log) {
         if self.halted() || self.run_has_ended() {
             return;

@@ -206,6 +206,17 @@ impl Candidates {
         self.ready[class as usize].contains(position)
     }
 
+    /// The next candidate in O2's order, and of which class it is.
+    #[inline]
+    pub(super) fn first(&self) -> Option<(u32, Class)> {
+        for (bits, class) in self.ready.iter().zip(Class::ALL) {
+            if let Some(position) = bits.first() {
+                return Some((position, class));
+            }
+        }
+        None
+    }
+
     /// Takes the next candidate in O2's order, and says of which class it is.
     #[inline]
     pub(super) fn take_first(&mut self) -> Option<(u32, Class)> {

@@ -33,6 +33,7 @@ impl Scheduler<'_> {
         }
     }
 
+    #[inline(never)]
     fn poll(&mut self) {
         if self.halted() || self.run_has_ended() {
             return;
@@ -127,6 +128,7 @@ impl Scheduler<'_> {
         }
     }
 
+    #[inline(never)]
     fn plan_poll(&mut self) {
         if self.halted() || self.run_has_ended() {
             return;
@@ -162,6 +164,7 @@ impl Scheduler<'_> {
         }
     }
 
+    #[cold]
     fn end_due(&mut self) {
         if self.run.current >= self.stage_count() {
             return;

@@ -235,6 +235,8 @@ pub struct Scheduler<'p> {
     /// The next scheduled start or end of a wait, unless `timers_stale`.
     pub(super) next_timer: Option<(Timestamp, Wake)>,
     pub(super) timers_stale: bool,
+    /// The end of the steady time, while there is one: see [`Self::steady_until`].
+    pub(super) steady_until: Timestamp,
     pub(super) restarts: u32,
     pub(super) approvals: u32,
     pub(super) out: Vec<Output>,
@@ -270,6 +272,7 @@ impl<'p> Scheduler<'p> {
             next_poll: None,
             next_timer: None,
             timers_stale: false,
+            steady_until: Timestamp::MIN,
             restarts: 0,
             approvals: 0,
             out: Vec::new(),
@@ -303,6 +306,7 @@ impl<'p> Scheduler<'p> {
         (self.look_now, self.has_due, self.support_ends) = (false, false, None);
         (self.next_grid, self.next_poll) = (Timestamp::MAX, None);
         (self.next_timer, self.timers_stale) = (None, false);
+        self.steady_until = Timestamp::MIN;
         (self.restarts, self.approvals) = (0, 0);
         self.out.clear();
     }
@@ -313,6 +317,7 @@ impl<'p> Scheduler<'p> {
     #[must_use = "dropping the outputs loses them"]
     pub fn handle(&mut self, now: Timestamp, event: Event<'_>, log: &mut impl Log) -> &[Output] {
         self.out.clear();
+        self.steady_until = Timestamp::MIN;
         assert!(now >= self.now, "time ran backwards: {now} after {}", self.now);
         let finished = !(self.unsettled || self.try_wanted);
         assert!(now == self.now || finished, "an instant was left unfinished at {}", self.now);
@@ -328,6 +333,7 @@ impl<'p> Scheduler<'p> {
     }
 
     /// Takes an event that comes but now and then.
+    #[inline(never)]
     fn take_news(&mut self, event: Event<'_>, log: &mut impl Log) {
         let now = self.now;
         match event {

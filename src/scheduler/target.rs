@@ -339,6 +339,7 @@ impl Observed {
     }
 
     /// Conditions 2 to 10 of R-B7. The common case first: image only, the latest, a plain cluster.
+    #[inline]
     pub(super) fn trial(&self, plan: &Plan<'_>, id: MemberId, now: Timestamp) -> Trial {
         let MemberFacts { region, plain } = plan.facts[id];
         if plain && self.added.is_empty() && self.stopped.is_none() {
@@ -366,6 +367,7 @@ impl Observed {
         }
     }
 
+    #[inline(never)]
     fn try_all(&self, plan: &Plan<'_>, id: MemberId, now: Timestamp) -> Trial {
         let (member, update) = (&plan.fleet.members[id], plan.update);
         let target = self.upgrade.kubernetes_version();
@@ -501,7 +503,8 @@ impl Observed {
     }
 
     fn range_of(&self, id: MemberId) -> std::ops::Range<usize> {
-        self.first_pool[id] as usize..self.first_pool[MemberId::new(id.index() + 1)] as usize
+        let ends = &self.first_pool.as_slice()[id.index()..][..2];
+        ends[0] as usize..ends[1] as usize
     }
 
     /// Fixes what the member's update will do (R-I6: a member in flight keeps its plan).

@@ -297,9 +297,8 @@ impl Queue {
     #[inline]
     pub(super) fn peek(&mut self) -> Option<(Timestamp, bool)> {
         let entry = self.wheel.peek()?;
-        let millis = ((entry >> 64) as u64 >> (INSTANT - 64)).cast_signed();
         let news = (entry >> 84) & 0b11 <= Class::News as u128;
-        Some((self.start + Span::from_millis(millis), news))
+        Some((self.instant(entry), news))
     }
 
     #[expect(clippy::cast_possible_truncation, reason = "each part is cut to its bits")]
@@ -307,6 +306,32 @@ impl Queue {
         let entry = self.wheel.pop()?;
         let kind = Kind::ALL[usize::from((entry >> 48) as u8)];
         Some(Happening::of_parts(kind, (entry >> 16) as u32, entry as u16))
+    }
+
+    /// Takes the next entry if it is an update that ends well before `until`, and if no other entry
+    /// has its instant.
+    #[inline]
+    pub(super) fn pop_lone_completion(
+        &mut self,
+        until: Timestamp,
+    ) -> Option<(Timestamp, MemberId)> {
+        const COMPLETION: u64 = (Kind::UpdateEnds as u64) << 48;
+        let entry = self.wheel.peek()?;
+        let at = self.instant(entry);
+        #[expect(clippy::cast_possible_truncation, reason = "each part is cut to its bits")]
+        let (what, member) = (entry as u64 & 0x00ff_0000_0000_ffff, (entry >> 16) as u32);
+        if what != COMPLETION || at >= until || !self.wheel.is_lone(entry) {
+            return None;
+        }
+        self.wheel.pop();
+        Some((at, MemberId(member)))
+    }
+
+    /// The instant of an entry.
+    #[inline]
+    fn instant(&self, entry: u128) -> Timestamp {
+        let millis = ((entry >> 64) as u64 >> (INSTANT - 64)).cast_signed();
+        self.start + Span::from_millis(millis)
     }
 
     pub(super) fn is_empty(&self) -> bool {

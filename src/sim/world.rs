@@ -382,6 +382,11 @@ impl Truth {
         queued.min(self.next_fixed)
     }
 
+    /// When the next arrival, news of a release or scripted action is.
+    pub(super) fn next_fixed(&self) -> Timestamp {
+        self.next_fixed
+    }
+
     /// Finds the next of what is fixed before the loop begins: arrivals, news of releases and the
     /// script's actions.
     fn look_ahead(&mut self, world: &World<'_>) {
@@ -544,5 +549,11 @@ impl ScriptedUpdates {
         let entries = self.by_member.get(&member).unwrap_or(&self.rest);
         let last = entries.len().checked_sub(1).expect("every member of the run has an entry");
         &entries[usize::from(attempt).min(last)]
+    }
+
+    /// Whether some update takes no time at all.
+    pub(super) fn has_instant(&self) -> bool {
+        let mut entries = self.by_member.values().chain([&self.rest]).flatten();
+        entries.any(|update| update.takes <= Span::ZERO)
     }
 }

@@ -29,6 +29,7 @@ mod profiles;
 mod promise;
 mod reading;
 mod reference;
+mod relay;
 mod releases;
 mod swarm;
 mod sweep;

@@ -26,6 +26,8 @@ struct Node {
 /// The wheel.
 #[derive(Debug, Clone)]
 pub(super) struct Wheel {
+    /// Where an entry's instant begins.
+    instant_bits: u32,
     /// How far an entry's upper half is shifted to give its tick.
     shift: u32,
     /// The first entry of each slot's list.
@@ -54,6 +56,7 @@ impl Wheel {
         assert!((64..96).contains(&instant_bits), "instants begin in the upper half");
         let tick = (turn / SLOTS as u64).clamp(1, 1 << 20).next_power_of_two();
         Self {
+            instant_bits,
             shift: instant_bits - 64 + tick.trailing_zeros(),
             heads: Box::new([NONE; SLOTS]),
             nodes: Vec::new(),
@@ -149,6 +152,16 @@ impl Wheel {
             self.load();
         }
         self.ready.last().copied()
+    }
+
+    /// Whether no other entry has the instant of this one, which is the first.
+    #[inline]
+    pub(super) fn is_lone(&self, first: u128) -> bool {
+        // Entries of one instant share a tick, so that they are ready together.
+        match self.ready.len().checked_sub(2).map(|second| self.ready[second]) {
+            None => true,
+            Some(second) => (first ^ second) >> self.instant_bits != 0,
+        }
     }
 
     /// Takes the first entry.
