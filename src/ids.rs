@@ -55,13 +55,28 @@ index_type! {
     FamilyId
 }
 index_type! {
+    /// A kind of members of a run: those that are and run the same.
+    KindId
+}
+index_type! {
     /// A distinct maintenance window; members with equal schedules share one.
     WindowId
 }
 
 /// A vector that only its own kind of id can index.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(PartialEq, Eq)]
 pub struct Column<I, T>(Vec<T>, PhantomData<fn(I)>);
+
+impl<I, T: Clone> Clone for Column<I, T> {
+    fn clone(&self) -> Self {
+        Self(self.0.clone(), PhantomData)
+    }
+
+    /// Keeps the allocation, which a derived one would not.
+    fn clone_from(&mut self, other: &Self) {
+        self.0.clone_from(&other.0);
+    }
+}
 
 impl<I: Id, T> Column<I, T> {
     /// An empty column.
@@ -121,6 +136,11 @@ impl<I: Id, T> Column<I, T> {
         T: Clone,
     {
         self.0.resize(len, value);
+    }
+
+    /// Makes the column no longer than this.
+    pub fn truncate(&mut self, len: usize) {
+        self.0.truncate(len);
     }
 
     /// Empties the column and fills it with `len` copies, keeping its allocation.

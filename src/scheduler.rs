@@ -56,8 +56,8 @@ mod target;
 
 pub use action::{Action, GatePath, GateScope, GateTiming, Refusal, Released, SkipTarget};
 pub use plan::{
-    Cohort, FLEET_MAX_MEMBERS, GatePlan, GroupPlan, MemberFacts, MemberPlace, Plan,
-    STAGE_MAX_CONCURRENCY, STAGE_MAX_GROUPS, StagePlan,
+    Cohort, FLEET_MAX_MEMBERS, GatePlan, GroupPlan, MemberPlace, Plan, STAGE_MAX_CONCURRENCY,
+    STAGE_MAX_GROUPS, StagePlan,
 };
 pub use record::{EventKind, FailureCode, Log, NoLog, Node, Reason, Record};
 pub use relay::Relayed;

@@ -31,6 +31,11 @@ impl ImageVersion {
         self.0 >> 4
     }
 
+    /// A number of its own for every way of writing a version.
+    pub const fn as_written(self) -> u64 {
+        self.0
+    }
+
     fn numbers(self) -> impl Iterator<Item = (u64, bool)> {
         let word = self.0;
         [(44, false), (24, word & 1 != 0), (4, word & 2 != 0)]

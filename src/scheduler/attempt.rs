@@ -118,7 +118,7 @@ impl Scheduler<'_> {
         if !self.left.is_empty() && self.left.contains(id.0) {
             return (Trial::Skipped(Reason::MemberLeft), None);
         }
-        if self.busy.contains(id.0) || self.outages.contains(self.plan.facts[id].region.0) {
+        if self.busy.contains(id.0) || self.outages.contains(self.plan.regions[id].0) {
             return (Trial::Pending(Reason::MemberBusy), None);
         }
         let plan = &self.plan.groups[group];
@@ -134,7 +134,7 @@ impl Scheduler<'_> {
 
     pub(super) fn start_update(&mut self, group: GroupId, id: MemberId, log: &mut impl Log) {
         self.leave_waiting(group, id);
-        self.observed.start(self.plan, id);
+        self.observed.start(id);
         self.run.in_flight += 1;
         self.stages[self.plan.groups[group].stage].in_flight += 1;
         let status = &mut self.groups[group];

@@ -2,7 +2,7 @@
 //! runs have done since.
 
 use crate::fleet::{ImageVersion, KubernetesVersion};
-use crate::ids::{MemberId, RegionId};
+use crate::ids::{FamilyId, MemberId, RegionId};
 use crate::scheduler::auto_upgrade::{SupportCalendar, Target};
 use crate::scheduler::run::Scheduler;
 use crate::scheduler::{Released, State, Support, Upgrade};
@@ -15,9 +15,17 @@ impl Scheduler<'_> {
         self.observed.observe_release(what, region, at);
     }
 
-    /// Learns, before the run starts, what the nodes of a member's pool run.
-    pub fn observe_pool(&mut self, member: MemberId, pool: usize, version: ImageVersion) {
-        self.observed.observe_pool(member, pool, version);
+    /// Learns, before the run starts, what the nodes of all pools run that are so many versions
+    /// behind the newest image of a family in a region ([`PoolImage::Behind`]).
+    ///
+    /// [`PoolImage::Behind`]: crate::fleet::PoolImage::Behind
+    pub fn observe_behind(
+        &mut self,
+        (family, region): (FamilyId, RegionId),
+        versions: u32,
+        version: ImageVersion,
+    ) {
+        self.observed.place(self.plan, (family, region, versions), version);
     }
 
     /// Learns, before the run starts, until when the target Kubernetes version is supported (U7).
@@ -75,7 +83,7 @@ impl Scheduler<'_> {
     /// Learns that a member upgrades itself to the newest images in its region (U10); says whether
     /// there are any that are newer than its own.
     pub fn begin_newest_images(&mut self, member: MemberId) -> bool {
-        self.observed.begin_newest_images(member, self.plan.facts[member].region)
+        self.observed.begin_newest_images(member, self.plan.regions[member])
     }
 
     /// Learns that it has done so.
@@ -85,6 +93,6 @@ impl Scheduler<'_> {
 
     /// Whether there are images in a member's region that are newer than its own.
     pub fn has_newer_images(&self, member: MemberId) -> bool {
-        self.observed.has_newer_images(member, self.plan.facts[member].region)
+        self.observed.has_newer_images(member, self.plan.regions[member])
     }
 }

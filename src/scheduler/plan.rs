@@ -6,12 +6,13 @@ use std::ops::Range;
 use crate::bits::Bits;
 use crate::calendar::Interval;
 use crate::error::Diagnostic;
-use crate::fleet::{Fleet, Member, PowerState, Selector};
+use crate::fleet::{Fleet, Member, Selector};
 use crate::ids::{Column, FamilyId, GateId, GroupId, Id, MemberId, RegionId, StageId, WindowId};
 use crate::scheduler::auto_upgrade::Profile;
+use crate::scheduler::target::FirstKinds;
 use crate::scheduler::{
-    Gate, GateKind, GatePath, GateScope, GateTiming, Group, NodeImageSelection, ServiceLimits,
-    Stage, Strategy, Update, Upgrade,
+    Gate, GateKind, GatePath, GateScope, GateTiming, Group, ServiceLimits, Stage, Strategy, Update,
+    Upgrade,
 };
 use crate::time::{Span, Timestamp};
 
@@ -39,8 +40,10 @@ pub struct Plan<'f> {
     pub gates: Column<GateId, GatePlan>,
     /// Each member's group and position in it; `None` for members that no group selects (S7).
     pub places: Column<MemberId, Option<MemberPlace>>,
-    /// What the loop looks at of each member, side by side.
-    pub facts: Column<MemberId, MemberFacts>,
+    /// Where each member is.
+    pub regions: Column<MemberId, RegionId>,
+    /// The kinds of members at the start.
+    pub(super) kinds: FirstKinds,
     /// Open intervals of each window that counts here, from the run's start to the first opening
     /// past the horizon.
     pub intervals: Column<WindowId, Vec<Interval>>,
@@ -52,15 +55,6 @@ pub struct Plan<'f> {
     pub profile: Option<&'f Profile>,
     /// Plans of the profiles that make runs beside this one's, in the scenario's order.
     pub beside: Vec<Self>,
-}
-
-/// What a trial looks at first: a member itself is large, and most trials need no more.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct MemberFacts {
-    /// Where it is.
-    pub region: RegionId,
-    /// Whether it is running, without node auto-provisioning, and gets the latest images only.
-    pub plain: bool,
 }
 
 /// Where a member stands in the plan.
@@ -160,16 +154,6 @@ impl GatePlan {
     }
 }
 
-impl MemberFacts {
-    fn of(member: &Member, update: &Update) -> Self {
-        let plain = update.upgrade == Upgrade::NodeImageOnly
-            && update.node_images == NodeImageSelection::Latest
-            && member.power_state == PowerState::Running
-            && !member.node_auto_provisioning;
-        Self { region: member.region, plain }
-    }
-}
-
 /// Ids of a range.
 pub(crate) fn ids<I: Id>(range: &Range<u32>) -> impl DoubleEndedIterator<Item = I> + use<I> {
     (range.start as usize..range.end as usize).map(I::new)
@@ -196,7 +180,8 @@ impl<'f> Plan<'f> {
             groups: Column::new(),
             gates: Column::new(),
             places: fleet.members.iter().map(|_| None).collect(),
-            facts: fleet.members.iter().map(|member| MemberFacts::of(member, update)).collect(),
+            regions: fleet.members.iter().map(|member| member.region).collect(),
+            kinds: FirstKinds::of(fleet),
             intervals: fleet.windows.iter().map(|_| Vec::new()).collect(),
             family_regions: fleet.families.iter().map(|_| Bits::new(fleet.regions.len())).collect(),
             size: 0,

@@ -102,7 +102,7 @@ impl Scheduler<'_> {
         let turn = &mut self.stages[stage].turn;
         *turn = wrapped(*turn + 1, plan.groups.end - plan.groups.start);
         self.candidates[to].take_first();
-        self.observed.start(self.plan, next);
+        self.observed.start(next);
         let attempt = self.members[next].count_attempt();
         self.go_member(next, State::Running, None, None, log);
         Some(Relayed::Start { member: next, attempt })
@@ -110,7 +110,7 @@ impl Scheduler<'_> {
 
     /// What follows the ending, if it is one start or nothing.
     #[inline]
-    fn find_relay(&self, now: Timestamp, ended: MemberId) -> Option<Relay> {
+    fn find_relay(&mut self, now: Timestamp, ended: MemberId) -> Option<Relay> {
         let from = self.plan.places[ended]?.group;
         let giver = &self.groups[from];
         let stage = self.plan.groups[from].stage;

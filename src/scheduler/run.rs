@@ -345,7 +345,7 @@ impl<'p> Scheduler<'p> {
                 self.try_wanted |= self.polls_always();
             }
             Event::Withdrawn(what) => {
-                self.observed.withdraw(self.plan, what);
+                self.observed.withdraw(what);
                 self.look_at_all();
                 self.try_wanted |= self.polls_always();
             }
@@ -363,7 +363,7 @@ impl<'p> Scheduler<'p> {
                 self.look_at_member(member);
                 self.try_wanted |= self.polls_always();
             }
-            Event::PowerState(member, power) => self.observed.turn(self.plan, member, power),
+            Event::PowerState(member, power) => self.observed.turn(member, power),
             Event::Left(member) => self.member_leaves(member, log),
             Event::Outage(region, begins) => {
                 self.observe_outage(region, begins);

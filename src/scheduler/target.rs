@@ -1,15 +1,20 @@
 //! What the scheduler knows of the fleet, and what an update of a member would do (section 6).
 //!
 //! Owns the observed versions, the availability by region, and R-B7: the order in which a member's
-//! conditions are looked at. Does not own windows (they come first and belong to `pick`).
+//! conditions are looked at. Does not own windows (they come first and belong to `pick`). Members
+//! that are and run the same are of one kind (`kinds`), which is tried once for all of them.
+
+mod kinds;
 
 use crate::bits::Bits;
-use crate::fleet::{ImageVersion, KubernetesVersion, NodeImage, Pool, PoolImage, PowerState};
-use crate::ids::{Column, FamilyId, Id, MemberId, RegionId};
+use crate::fleet::{ImageVersion, KubernetesVersion, NodeImage, Pool, PowerState};
+use crate::ids::{Column, FamilyId, Id, KindId, MemberId, RegionId};
 use crate::scheduler::auto_upgrade::{SupportCalendar, Target};
-use crate::scheduler::plan::{MemberFacts, Plan};
+use crate::scheduler::plan::Plan;
 use crate::scheduler::{NodeImageSelection, Reason, Released, StoppedMembers, Upgrade};
 use crate::time::{Span, Timestamp};
+pub(super) use kinds::FirstKinds;
+use kinds::{Facts, Kinds, ObservedPool, Outlook, Runs};
 
 /// How long after its publication an image can be started (U4).
 pub const IMAGE_VALIDITY: Span = Span::from_days(90);
@@ -30,16 +35,6 @@ pub(super) enum Trial {
     Failed(Reason),
 }
 
-#[derive(Debug, Clone, Copy)]
-struct ObservedPool {
-    family: FamilyId,
-    version: ImageVersion,
-    /// What a running update brings it to.
-    planned: Option<ImageVersion>,
-    orchestrator: Option<KubernetesVersion>,
-    from_snapshot: bool,
-}
-
 /// A released image and where it has arrived.
 #[derive(Debug, Clone)]
 struct KnownImage {
@@ -58,15 +53,14 @@ struct Newest {
 /// The observed fleet.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Observed {
-    /// Pools of all members, one after the other.
-    pools: Vec<ObservedPool>,
-    /// The same as they are at the start.
-    first_pools: Vec<ObservedPool>,
-    /// Where each member's pools begin; one more than there are members.
-    first_pool: Column<MemberId, u32>,
-    /// Pools that joined later.
-    added: Vec<(MemberId, ObservedPool)>,
-    kubernetes: Column<MemberId, Option<KubernetesVersion>>,
+    /// All kinds of members.
+    kinds: Kinds,
+    /// Of which kind each member is.
+    runs: Column<MemberId, Runs>,
+    /// Counts the states of things that trials depend on. An outlook of another epoch is void.
+    epoch: u64,
+    /// From this instant on the epoch is over, whatever happens.
+    epoch_ends: Timestamp,
     /// Images in the order of their publication, with spare entries kept for their allocations.
     images: Vec<KnownImage>,
     known: usize,
@@ -82,19 +76,13 @@ pub(super) struct Observed {
     support: Support,
     /// Until when what members run is supported; auto-upgrade looks at it (A5).
     calendar: SupportCalendar,
-    /// Which clusters are stopped, once one was stopped or started since the beginning.
-    stopped: Option<Bits>,
 }
 
 impl Observed {
     pub(super) fn reset(&mut self, plan: &Plan<'_>) {
         let fleet = plan.fleet;
-        if self.first_pool.is_empty() {
-            self.lay_out_pools(plan);
-        }
-        self.pools.clone_from(&self.first_pools);
-        self.added.clear();
-        self.kubernetes.refill(fleet.members.len(), None);
+        self.kinds.reset(&plan.kinds);
+        self.runs.clone_from(&plan.kinds.of);
         self.known = 0;
         self.regions = fleet.regions.len();
         self.newest.clear();
@@ -103,57 +91,52 @@ impl Observed {
         self.targets.refill(fleet.families.len(), None);
         self.upgrade = plan.update.upgrade;
         self.support = Support::default();
-        self.stopped = None;
-        for (id, member) in fleet.members.iter_with_ids() {
-            self.kubernetes[id] = member.kubernetes_version;
-        }
         if let NodeImageSelection::Custom(images) = &plan.update.node_images {
             for image in images {
                 self.targets[image.family] = Some(image.version);
             }
         }
+        self.end_epoch();
     }
 
-    fn lay_out_pools(&mut self, plan: &Plan<'_>) {
-        self.first_pool.push(0);
-        for member in &plan.fleet.members {
-            self.first_pools.extend(member.pools.iter().map(|pool| observe(pool, None)));
-            let end = u32::try_from(self.first_pools.len()).expect("pools fit u32");
-            self.first_pool.push(end);
-        }
+    /// Something has changed that trials depend on.
+    fn end_epoch(&mut self) {
+        self.epoch_ends = Timestamp::MIN;
     }
 
-    /// Learns what the nodes of a pool run.
-    pub(super) fn observe_pool(&mut self, member: MemberId, pool: usize, version: ImageVersion) {
-        let index = self.first_pool[member] as usize + pool;
-        self.pools[index].version = version;
+    /// Learns what pools run that are so many versions behind.
+    pub(super) fn place(
+        &mut self,
+        plan: &Plan<'_>,
+        behind: (FamilyId, RegionId, u32),
+        version: ImageVersion,
+    ) {
+        self.kinds.place(&plan.kinds, behind, version);
+        self.end_epoch();
     }
 
     /// Learns until when Kubernetes versions are supported.
     pub(super) fn observe_calendar(&mut self, calendar: &SupportCalendar) {
         self.calendar.clone_from(calendar);
+        self.end_epoch();
+    }
+
+    /// A member is of another kind from now on, which differs in this; an update in flight goes on.
+    fn change(&mut self, id: MemberId, change: impl Fn(&mut Facts, &mut Vec<ObservedPool>)) {
+        let Runs { now, then } = self.runs[id];
+        let now = self.kinds.changed(now, &change);
+        let then = self.kinds.changed(then, &change);
+        self.runs[id] = Runs { now, then };
     }
 
     /// Learns that a cluster was stopped, or started (U8).
-    pub(super) fn turn(&mut self, plan: &Plan<'_>, id: MemberId, power: PowerState) {
-        let members = &plan.fleet.members;
-        let stopped = self.stopped.get_or_insert_with(|| {
-            let mut stopped = Bits::new(members.len());
-            for (id, member) in members.iter_with_ids() {
-                if member.power_state == PowerState::Stopped {
-                    stopped.insert(id.0);
-                }
-            }
-            stopped
-        });
-        match power {
-            PowerState::Stopped => stopped.insert(id.0),
-            PowerState::Running => stopped.remove(id.0),
-        };
+    pub(super) fn turn(&mut self, id: MemberId, power: PowerState) {
+        self.change(id, |facts, _| facts.stopped = power == PowerState::Stopped);
     }
 
     pub(super) fn observe_support(&mut self, support: Support) {
         self.support = support;
+        self.end_epoch();
     }
 
     /// What an update does from now on.
@@ -163,6 +146,7 @@ impl Observed {
 
     /// Takes the target of a profile's run (A2, A4).
     pub(super) fn aim(&mut self, target: &Target) {
+        self.end_epoch();
         match target {
             Target::Kubernetes { version, .. } => self.upgrade = Upgrade::Full(*version),
             Target::NodeImages(images) => {
@@ -176,40 +160,33 @@ impl Observed {
     /// Learns what another run over the same fleet knows: what members run, and which images are
     /// where.
     pub(super) fn observe_fleet(&mut self, other: &Self) {
-        self.pools.clone_from(&other.pools);
-        self.added.clone_from(&other.added);
-        self.kubernetes.clone_from(&other.kubernetes);
+        self.kinds.adopt_all(&other.kinds);
+        self.epoch = self.epoch.max(other.epoch);
+        self.runs.clone_from(&other.runs);
+        self.runs.iter_mut().for_each(|runs| runs.then = runs.now);
         self.newest.clone_from(&other.newest);
         self.images.clone_from(&other.images);
         self.known = other.known;
-        for pool in self.pools.iter_mut().chain(self.added.iter_mut().map(|(_, pool)| pool)) {
-            pool.planned = None;
-        }
+        self.end_epoch();
     }
 
     /// Learns what a member runs from another run over the same fleet.
     pub(super) fn observe_member(&mut self, id: MemberId, other: &Self) {
-        let range = self.range_of(id);
-        self.pools[range.clone()].copy_from_slice(&other.pools[range]);
-        for (own, others) in self.added.iter_mut().zip(&other.added) {
-            if own.0 == id {
-                *own = *others;
-            }
-        }
-        self.kubernetes[id] = other.kubernetes[id];
+        let now = self.kinds.equal_to(&other.kinds, other.runs[id].now);
+        self.runs[id] = Runs { now, then: now };
     }
 
     /// Whether the region has an image that is newer than that of one of a member's pools.
     pub(super) fn has_newer_images(&self, id: MemberId, region: RegionId) -> bool {
-        self.pools[self.range_of(id)].iter().any(|pool| self.newer_for(pool, region).is_some())
+        self.pools_of(id).iter().any(|pool| self.newer_for(pool, region).is_some())
     }
 
     /// Plans the newest images of the region for a member's pools; says whether any is newer.
     pub(super) fn begin_newest_images(&mut self, id: MemberId, region: RegionId) -> bool {
-        for index in self.range_of(id) {
-            self.pools[index].planned = self.newer_for(&self.pools[index], region);
-        }
-        self.pools[self.range_of(id)].iter().any(|pool| pool.planned.is_some())
+        let (mut kinds, now) = (std::mem::take(&mut self.kinds), self.runs[id].now);
+        let then = kinds.changed(now, |_, pools| bring(pools, |pool| self.newer_for(pool, region)));
+        (self.kinds, self.runs[id].then) = (kinds, then);
+        then != now
     }
 
     fn newer_for(&self, pool: &ObservedPool, region: RegionId) -> Option<ImageVersion> {
@@ -219,28 +196,26 @@ impl Observed {
 
     /// A member's pools run what was planned for them.
     pub(super) fn end_images(&mut self, id: MemberId) {
-        for index in self.range_of(id) {
-            let pool = &mut self.pools[index];
-            if let Some(version) = pool.planned.take() {
-                pool.version = version;
-                pool.from_snapshot = false;
-            }
-        }
+        self.complete(id);
     }
 
     /// Learns a member's Kubernetes version, that of its pools included.
     pub(super) fn observe_kubernetes(&mut self, id: MemberId, version: KubernetesVersion) {
-        self.kubernetes[id] = Some(version);
-        for index in self.range_of(id) {
-            self.pools[index].orchestrator = None;
-        }
-        for (_, pool) in self.added.iter_mut().filter(|(owner, _)| *owner == id) {
-            pool.orchestrator = None;
-        }
+        self.change(id, |facts, pools| {
+            facts.kubernetes = Some(version);
+            for pool in pools {
+                pool.orchestrator = None;
+            }
+        });
     }
 
-    pub(super) fn add_pool(&mut self, member: MemberId, pool: &Pool, version: ImageVersion) {
-        self.added.push((member, observe(pool, Some(version))));
+    pub(super) fn add_pool(&mut self, id: MemberId, pool: &Pool, version: ImageVersion) {
+        self.change(id, |_, pools| pools.push(ObservedPool::new(pool, version)));
+        // A full update in flight takes the new pool along.
+        let (upgrade, Runs { now, then }) = (self.upgrade, self.runs[id]);
+        if now != then {
+            self.runs[id].then = self.kinds.changed(then, |_, pools| keep_up(pools, upgrade));
+        }
     }
 
     /// Learns that a release has reached a region; says whether a target of the run has.
@@ -253,7 +228,11 @@ impl Observed {
         match what {
             Released::Kubernetes(version) => {
                 let target = self.upgrade.kubernetes_version() == Some(version);
-                target && self.kubernetes_regions.insert(region.0)
+                let news = target && self.kubernetes_regions.insert(region.0);
+                if news {
+                    self.end_epoch();
+                }
+                news
             }
             Released::NodeImage(image) => {
                 let known = self.know(image, at);
@@ -262,17 +241,23 @@ impl Observed {
                 let newest = &mut self.newest[image.family.index() * self.regions + region.index()];
                 if newest.is_none_or(|newest| newest.version < image.version) {
                     *newest = Some(Newest { version: image.version, published });
+                    self.end_epoch();
                 }
-                self.targets[image.family] == Some(image.version)
+                let target = self.targets[image.family] == Some(image.version);
+                if target {
+                    self.end_epoch();
+                }
+                target
             }
         }
     }
 
     /// Learns that no region offers a release any more.
-    pub(super) fn withdraw(&mut self, plan: &Plan<'_>, what: Released) {
+    pub(super) fn withdraw(&mut self, what: Released) {
+        self.end_epoch();
         match what {
             Released::Kubernetes(version) => {
-                if plan.update.upgrade.kubernetes_version() == Some(version) {
+                if self.upgrade.kubernetes_version() == Some(version) {
                     self.kubernetes_regions.reset(self.regions);
                 }
             }
@@ -321,6 +306,7 @@ impl Observed {
 
     /// Chooses the newest common image of each family (U2 Consistent, R-I5), at the run's start.
     pub(super) fn choose_consistent(&mut self, plan: &Plan<'_>) {
+        self.end_epoch();
         for (family, regions) in plan.family_regions.iter_with_ids() {
             let everywhere = |known: &&KnownImage| {
                 known.image.family == family && regions.iter().all(|r| known.regions.contains(r))
@@ -338,40 +324,50 @@ impl Observed {
             .filter_map(|(family, version)| version.map(|version| NodeImage { family, version }))
     }
 
-    /// Conditions 2 to 10 of R-B7. The common case first: image only, the latest, a plain cluster.
+    /// Conditions 2 to 10 of R-B7: what a trial of the member comes to now.
     #[inline]
-    pub(super) fn trial(&self, plan: &Plan<'_>, id: MemberId, now: Timestamp) -> Trial {
-        let MemberFacts { region, plain } = plan.facts[id];
-        if plain && self.added.is_empty() && self.stopped.is_none() {
-            self.trial_of_latest(id, region, now)
+    pub(super) fn trial(&mut self, plan: &Plan<'_>, id: MemberId, now: Timestamp) -> Trial {
+        let kind = self.runs[id].now;
+        let Outlook { epoch, trial, .. } = self.kinds.outlook(kind);
+        if epoch == self.epoch && now < self.epoch_ends {
+            trial
         } else {
-            self.try_all(plan, id, now)
+            self.look(plan, kind, now)
         }
     }
 
-    /// The trial of a running member's images under Latest: anything newer, and young enough?
-    fn trial_of_latest(&self, id: MemberId, region: RegionId, now: Timestamp) -> Trial {
-        let (mut moves, mut expired) = (false, false);
-        for pool in self.pools[self.range_of(id)].iter().filter(|pool| !pool.from_snapshot) {
-            if let Some(newest) = self.newest_of(pool.family, region)
-                && newest.version > pool.version
-            {
-                moves = true;
-                expired |= now - newest.published > IMAGE_VALIDITY;
-            }
+    /// Works out what a trial of a kind's members comes to, and what an update makes of them.
+    #[cold]
+    fn look(&mut self, plan: &Plan<'_>, kind: KindId, now: Timestamp) -> Trial {
+        if now >= self.epoch_ends {
+            self.epoch += 1;
+            self.epoch_ends = self.next_expiry(now);
         }
-        match (moves, expired) {
-            (false, _) => Trial::Skipped(Reason::AlreadyAtTarget),
-            (true, true) => Trial::Failed(Reason::NodeImageVersionExpired),
-            (true, false) => Trial::Start,
+        if plan.profile.is_some()
+            && let Some(version) = self.kinds.facts(kind).kubernetes
+        {
+            let ends = [self.calendar.community_until(version), self.calendar.lts_until(version)];
+            let ends = ends.into_iter().flatten().filter(|ends| *ends > now);
+            self.epoch_ends = ends.chain([self.epoch_ends]).min().unwrap_or(self.epoch_ends);
         }
+        let trial = self.try_all(plan, kind, now);
+        let next = if trial == Trial::Start { self.updated(plan, kind) } else { kind };
+        self.kinds.set_outlook(kind, Outlook { epoch: self.epoch, trial, next });
+        trial
     }
 
-    #[inline(never)]
-    fn try_all(&self, plan: &Plan<'_>, id: MemberId, now: Timestamp) -> Trial {
-        let (member, update) = (&plan.fleet.members[id], plan.update);
+    /// When time alone changes what trials come to: an image expires, or support ends.
+    fn next_expiry(&self, now: Timestamp) -> Timestamp {
+        let images = self.images[..self.known].iter();
+        let expiries = images.map(|known| known.published + IMAGE_VALIDITY + Span::from_millis(1));
+        let ends = expiries.chain(self.support.community_until);
+        ends.filter(|ends| *ends > now).min().unwrap_or(Timestamp::MAX)
+    }
+
+    fn try_all(&self, plan: &Plan<'_>, kind: KindId, now: Timestamp) -> Trial {
+        let (facts, pools) = (self.kinds.facts(kind), self.kinds.pools(kind));
+        let (update, region, current) = (plan.update, facts.region, facts.kubernetes);
         let target = self.upgrade.kubernetes_version();
-        let current = self.kubernetes[id];
         if target.is_some() && target < current {
             return Trial::Skipped(Reason::TargetVersionOlder);
         }
@@ -380,48 +376,38 @@ impl Observed {
         let chosen = |pool: &ObservedPool| self.targets[pool.family].is_some();
         if images
             && update.node_images == NodeImageSelection::Consistent
-            && !self.pools_of(id).all(chosen)
+            && !pools.iter().all(chosen)
         {
             return Trial::Skipped(Reason::NodeImageVersionNotFound);
         }
         let behind = |pool: &ObservedPool| pool.orchestrator.is_some_and(|v| Some(v) < target);
         let moves_kubernetes =
-            target.is_some() && (current < target || (full && self.pools_of(id).any(behind)));
-        let moves_images = images
-            && self.pools_of(id).any(|p| self.image_target(plan, p, member.region).is_some());
+            target.is_some() && (current < target || (full && pools.iter().any(behind)));
+        let moves_images =
+            images && pools.iter().any(|pool| self.image_target(plan, pool, region).is_some());
         if !moves_kubernetes && !moves_images {
             return Trial::Skipped(Reason::AlreadyAtTarget);
         }
-        if let Some(refused) = self.refuse(plan, id, current, now) {
+        if let Some(refused) = self.refuse(plan, facts, now) {
             return refused;
         }
-        if moves_kubernetes && !self.kubernetes_regions.contains(member.region.0) {
+        if moves_kubernetes && !self.kubernetes_regions.contains(region.0) {
             return Trial::Pending(Reason::KubernetesVersionNotAvailable);
         }
-        if moves_images { self.try_images(plan, id, member.region, now) } else { Trial::Start }
+        if moves_images { self.try_images(plan, pools, region, now) } else { Trial::Start }
     }
 
     /// Conditions 5 to 6b: what a member is fails it, whatever has arrived.
-    fn refuse(
-        &self,
-        plan: &Plan<'_>,
-        id: MemberId,
-        current: Option<KubernetesVersion>,
-        now: Timestamp,
-    ) -> Option<Trial> {
-        let member = &plan.fleet.members[id];
-        let stopped = match &self.stopped {
-            Some(stopped) => stopped.contains(id.0),
-            None => member.power_state == PowerState::Stopped,
-        };
-        if stopped {
+    fn refuse(&self, plan: &Plan<'_>, facts: &Facts, now: Timestamp) -> Option<Trial> {
+        let Facts { kubernetes: current, long_term_support, .. } = *facts;
+        if facts.stopped {
             return Some(match plan.update.stopped_members {
                 StoppedMembers::Fail => Trial::Failed(Reason::MemberStopped),
                 StoppedMembers::Skip => Trial::Skipped(Reason::MemberStopped),
             });
         }
         let control_plane_only = matches!(self.upgrade, Upgrade::ControlPlaneOnly(_));
-        if member.node_auto_provisioning && !control_plane_only {
+        if facts.node_auto_provisioning && !control_plane_only {
             return Some(Trial::Failed(Reason::NodeAutoProvisioningUnsupported));
         }
         if let Some(target) = self.upgrade.kubernetes_version()
@@ -437,20 +423,26 @@ impl Observed {
                 });
             }
             let unsupported = self.support.community_until.is_some_and(|until| now >= until);
-            if unsupported && !member.long_term_support {
+            if unsupported && !long_term_support {
                 return Some(Trial::Failed(Reason::LongTermSupportRequired));
             }
         }
         // A5: auto-upgrade leaves members alone that are out of their support window.
         let out = plan.profile.is_some()
-            && current.is_some_and(|v| self.calendar.is_out(v, member.long_term_support, now));
+            && current.is_some_and(|v| self.calendar.is_out(v, long_term_support, now));
         out.then_some(Trial::Skipped(Reason::LongTermSupportRequired))
     }
 
     /// Conditions 8 and 9: are all images there, and young enough?
-    fn try_images(&self, plan: &Plan<'_>, id: MemberId, region: RegionId, now: Timestamp) -> Trial {
+    fn try_images(
+        &self,
+        plan: &Plan<'_>,
+        pools: &[ObservedPool],
+        region: RegionId,
+        now: Timestamp,
+    ) -> Trial {
         let mut expired = false;
-        for pool in self.pools_of(id) {
+        for pool in pools {
             let Some(target) = self.image_target(plan, pool, region) else { continue };
             let published = match plan.update.node_images {
                 NodeImageSelection::Latest => {
@@ -496,56 +488,45 @@ impl Observed {
         known.regions.contains(region.0).then_some(known.published)
     }
 
-    fn pools_of(&self, id: MemberId) -> impl Iterator<Item = &ObservedPool> {
-        let range = self.range_of(id);
-        let added = self.added.iter().filter(move |(owner, _)| *owner == id);
-        self.pools[range].iter().chain(added.map(|(_, pool)| pool))
+    fn pools_of(&self, id: MemberId) -> &[ObservedPool] {
+        self.kinds.pools(self.runs[id].now)
     }
 
-    fn range_of(&self, id: MemberId) -> std::ops::Range<usize> {
-        let ends = &self.first_pool.as_slice()[id.index()..][..2];
-        ends[0] as usize..ends[1] as usize
+    /// What an update that starts now makes of a kind's members.
+    fn updated(&mut self, plan: &Plan<'_>, kind: KindId) -> KindId {
+        let (upgrade, region) = (self.upgrade, self.kinds.facts(kind).region);
+        let images = !matches!(upgrade, Upgrade::ControlPlaneOnly(_));
+        let mut kinds = std::mem::take(&mut self.kinds);
+        let next = kinds.changed(kind, |facts, pools| {
+            facts.kubernetes = upgrade.kubernetes_version().or(facts.kubernetes);
+            bring(pools, |pool| self.image_target(plan, pool, region).filter(|_| images));
+            keep_up(pools, upgrade);
+        });
+        self.kinds = kinds;
+        next
     }
 
-    /// Fixes what the member's update will do (R-I6: a member in flight keeps its plan).
-    pub(super) fn start(&mut self, plan: &Plan<'_>, id: MemberId) {
-        if matches!(self.upgrade, Upgrade::ControlPlaneOnly(_)) {
-            return;
-        }
-        let region = plan.facts[id].region;
-        for index in self.range_of(id) {
-            self.pools[index].planned = self.image_target(plan, &self.pools[index], region);
-        }
-        for index in 0..self.added.len() {
-            if self.added[index].0 == id {
-                let planned = self.image_target(plan, &self.added[index].1, region);
-                self.added[index].1.planned = planned;
-            }
-        }
+    /// Fixes what the update of a member will do that was just tried (R-I6: a member in flight
+    /// keeps its plan).
+    #[inline]
+    pub(super) fn start(&mut self, id: MemberId) {
+        let runs = &mut self.runs[id];
+        let Outlook { epoch, next, .. } = self.kinds.outlook(runs.now);
+        assert!(epoch == self.epoch, "{id:?} starts without a trial");
+        runs.then = next;
     }
 
     /// Carries out what a completed update has done.
+    #[inline]
     pub(super) fn complete(&mut self, id: MemberId) {
-        let full = matches!(self.upgrade, Upgrade::Full(_));
-        let target = self.upgrade.kubernetes_version();
-        self.kubernetes[id] = target.or(self.kubernetes[id]);
-        let range = self.range_of(id);
-        let added = self.added.iter_mut().filter(|(owner, _)| *owner == id);
-        for pool in self.pools[range].iter_mut().chain(added.map(|(_, pool)| pool)) {
-            if let Some(version) = pool.planned.take() {
-                pool.version = version;
-                pool.from_snapshot = false;
-            }
-            if full && pool.orchestrator < target {
-                pool.orchestrator = None;
-            }
-        }
+        let runs = &mut self.runs[id];
+        runs.now = runs.then;
     }
 
     /// The images of a member's pools now, in the pools' order.
     pub(super) fn images_of(&self, id: MemberId) -> impl Iterator<Item = NodeImage> + '_ {
         let image = |pool: &ObservedPool| NodeImage { family: pool.family, version: pool.version };
-        self.pools_of(id).map(image)
+        self.pools_of(id).iter().map(image)
     }
 
     /// The images that a running update brings, by pool; `None` for pools left alone.
@@ -553,7 +534,12 @@ impl Observed {
         &self,
         id: MemberId,
     ) -> impl Iterator<Item = Option<ImageVersion>> + '_ {
-        self.pools_of(id).map(|pool| pool.planned)
+        let Runs { now, then } = self.runs[id];
+        let (now, then) = (self.kinds.pools(now), self.kinds.pools(then));
+        let moved = |(now, then): (&ObservedPool, &ObservedPool)| {
+            (now.version != then.version).then_some(then.version)
+        };
+        now.iter().zip(then).map(moved)
     }
 
     /// Whether a running update moves the Kubernetes version, by pool (R-I11).
@@ -566,27 +552,29 @@ impl Observed {
             Upgrade::Full(version) => Some(version),
             Upgrade::ControlPlaneOnly(_) | Upgrade::NodeImageOnly => None,
         };
-        let current = self.kubernetes[id];
-        self.pools_of(id).map(move |pool| pool.orchestrator.or(current) < target)
+        let current = self.kubernetes_of(id);
+        self.pools_of(id).iter().map(move |pool| pool.orchestrator.or(current) < target)
     }
 
     pub(super) fn kubernetes_of(&self, id: MemberId) -> Option<KubernetesVersion> {
-        self.kubernetes[id]
+        self.kinds.facts(self.runs[id].now).kubernetes
     }
 }
 
-/// A pool as it is first seen. A pool `behind` the newest image has no version until the driver
-/// tells it; until then it counts as older than everything.
-fn observe(pool: &Pool, version: Option<ImageVersion>) -> ObservedPool {
-    let version = version.unwrap_or(match pool.image {
-        PoolImage::Exactly(image) => image.version,
-        PoolImage::Behind { .. } => ImageVersion::OLDEST,
-    });
-    ObservedPool {
-        family: pool.image.family(),
-        version,
-        planned: None,
-        orchestrator: pool.orchestrator_version,
-        from_snapshot: pool.from_snapshot,
+/// Brings each pool to its target, where there is one.
+fn bring(pools: &mut [ObservedPool], target: impl Fn(&ObservedPool) -> Option<ImageVersion>) {
+    for pool in pools {
+        if let Some(version) = target(pool) {
+            (pool.version, pool.from_snapshot) = (version, false);
+        }
+    }
+}
+
+/// A full upgrade leaves no pool behind its member's Kubernetes version (R-I11).
+fn keep_up(pools: &mut [ObservedPool], upgrade: Upgrade) {
+    if let Upgrade::Full(target) = upgrade {
+        for pool in pools.iter_mut().filter(|pool| pool.orchestrator < Some(target)) {
+            pool.orchestrator = None;
+        }
     }
 }

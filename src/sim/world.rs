@@ -2,7 +2,7 @@
 
 mod arriving;
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::fmt;
 
 use crate::bits::Bits;
@@ -57,13 +57,12 @@ pub struct World<'s> {
     pub(super) crew: Crew<'s>,
 }
 
-/// Pools of one family and region that are equally many versions behind.
-#[derive(Debug)]
+/// Of which family and in which region there are pools so many versions behind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Behind {
     family: FamilyId,
     region: RegionId,
     versions: u32,
-    pools: Vec<(MemberId, u32)>,
 }
 
 /// One step of the script.
@@ -266,16 +265,15 @@ fn number_of(codes: &[String], text: &str) -> FailureCode {
 }
 
 fn pools_behind(fleet: &Fleet) -> Vec<Behind> {
-    let mut behind: BTreeMap<_, Vec<(MemberId, u32)>> = BTreeMap::new();
-    for (id, member) in fleet.members.iter_with_ids() {
-        for (index, pool) in (0..).zip(&member.pools) {
+    let mut all = BTreeSet::new();
+    for member in &fleet.members {
+        for pool in &member.pools {
             if let PoolImage::Behind { family, versions } = pool.image {
-                behind.entry((family, member.region, versions)).or_default().push((id, index));
+                all.insert(Behind { family, region: member.region, versions });
             }
         }
     }
-    let one = |((family, region, versions), pools)| Behind { family, region, versions, pools };
-    behind.into_iter().map(one).collect()
+    all.into_iter().collect()
 }
 
 /// What is true in one replication; the scheduler learns of it only when it happens.
@@ -366,11 +364,10 @@ impl Truth {
 
     /// Pools that are some versions behind their region get the version that this means here.
     fn place_pools(&self, world: &World<'_>, scheduler: &mut Scheduler<'_>) {
-        for Behind { family, region, versions, pools } in &world.behind {
-            let newest = self.arrivals(world).newest_at(*family, *region, world.start(), *versions);
-            let Some(version) = newest else { continue };
-            for (member, pool) in pools {
-                scheduler.observe_pool(*member, *pool as usize, version);
+        for Behind { family, region, versions } in world.behind.iter().copied() {
+            let newest = self.arrivals(world).newest_at(family, region, world.start(), versions);
+            if let Some(version) = newest {
+                scheduler.observe_behind((family, region), versions, version);
             }
         }
     }
