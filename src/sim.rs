@@ -40,7 +40,6 @@ pub use world::World;
 
 use crate::scheduler::{Event, Log, Node, Output, Plan, Reason, Record, Refusal, Scheduler, State};
 use crate::sim::campaign::Ongoing;
-use crate::sim::durations::Begins;
 use crate::sim::hub::Hub;
 use crate::sim::news::Upshot;
 use crate::sim::queue::{Happening, Queue};
@@ -67,6 +66,8 @@ pub struct Simulation<'p> {
     staleness: staleness::Staleness,
     /// Whether endings that only hand their slot on are handled at once.
     relays: bool,
+    /// Whether what an update comes to is the member's own luck alone.
+    plain: bool,
     /// How many of the last replication's endings were.
     relayed: u64,
     /// Whether the scheduler's invariants are checked after every step.
@@ -117,6 +118,12 @@ impl Course {
         self.done.clear();
         self.trace = Trace::default();
     }
+
+    /// A member is done now.
+    #[inline]
+    fn member_done(&mut self, now: Timestamp) {
+        self.done.push((now - self.start).as_millis());
+    }
 }
 
 /// Passes records on, and notes those that people react to.
@@ -129,30 +136,29 @@ struct Told<'a, W> {
 }
 
 impl<W: Watch> Log for Told<'_, W> {
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "where the move is known, little of it is left")]
     fn record(&mut self, record: Record) {
-        let Course { start, done, trace } = &mut *self.course;
-        trace.add(0, &record);
+        self.course.trace.add(0, &record);
         match (record.node, record.to) {
-            (Node::Member(_), State::Completed) => done.push((record.time - *start).as_millis()),
-            (Node::Member(_), State::Skipped) if at_target(record.reason) => {
-                done.push((record.time - *start).as_millis());
-            }
-            (Node::Member(id), State::Pending) if self.waiting && record.from != State::Pending => {
-                self.notices.push(Notice::MemberPending(id));
-            }
-            (Node::Member(_), _) => {}
-            _ => self.note(record),
+            (Node::Member(_), State::Running) => {}
+            (Node::Member(_), State::Completed) => self.course.member_done(record.time),
+            _ => self.note(&record),
         }
         self.watch.record(record);
     }
 }
 
 impl<W> Told<'_, W> {
-    /// Notes what people react to.
-    #[cold]
-    fn note(&mut self, record: Record) {
+    /// Notes what people react to, and who is done without an update.
+    fn note(&mut self, record: &Record) {
         match (record.node, record.to) {
+            (Node::Member(_), State::Skipped) if at_target(record.reason) => {
+                self.course.member_done(record.time);
+            }
+            (Node::Member(id), State::Pending) if self.waiting && record.from != State::Pending => {
+                self.notices.push(Notice::MemberPending(id));
+            }
             (Node::Gate(id), State::Pending) => self.notices.push(Notice::GatePending(id)),
             (Node::Run, State::Failed) => self.notices.push(Notice::RunFailed),
             (Node::Run, State::Stopping | State::Stopped) => self.notices.push(Notice::RunHalts),
@@ -185,6 +191,7 @@ impl<'p> Simulation<'p> {
             course: Course::default(),
             path: delay::Path::default(),
             relays: hub.is_none() && world.hands_on(),
+            plain: world.is_plain(),
             hub,
             staleness: staleness::Staleness::default(),
             relayed: 0,
@@ -236,7 +243,9 @@ impl<'p> Simulation<'p> {
             assert!(wakes < MOST_STEPS, "the scheduler does not get past {now}");
             last = now;
             self.deliver(now, happening, watch);
-            self.check(now);
+            if self.checked {
+                self.check(now);
+            }
             if self.relays {
                 self.relay(end, watch);
             }
@@ -251,14 +260,12 @@ impl<'p> Simulation<'p> {
         Outcome { changes, campaigns, costs, exposure, autonomous, ..outcome }
     }
 
-    /// Checks what holds between two steps, if that is wanted.
+    /// Checks what holds between two steps.
     fn check(&mut self, now: Timestamp) {
-        if self.checked {
-            self.with_hub(|hub, simulation| hub.check(simulation));
-            self.scheduler.check_invariants();
-            for member in self.started.drain(..) {
-                self.truth.check_start(self.world, &self.scheduler, member, now);
-            }
+        self.with_hub(|hub, simulation| hub.check(simulation));
+        self.scheduler.check_invariants();
+        for member in self.started.drain(..) {
+            self.truth.check_start(self.world, &self.scheduler, member, now);
         }
     }
 
@@ -306,17 +313,10 @@ impl<'p> Simulation<'p> {
         let (notices, course) = (&mut self.notices, &mut self.course);
         let mut told = Told { watch: &mut *watch, notices, course, waiting };
         let _ = self.scheduler.handle(now, event, &mut told);
-        for output in self.scheduler.outputs() {
-            match *output {
+        for number in 0..self.scheduler.outputs().len() {
+            match self.scheduler.outputs()[number] {
                 Output::StartUpdate { member, attempt } => {
-                    if self.checked {
-                        self.started.push(member);
-                    }
-                    let asking = (&self.scheduler, None);
-                    let begins = Begins { now, member, number: attempt };
-                    let (takes, code) = self.truth.update(self.world, asking, begins);
-                    let (takes, code) = self.truth.outage(self.world, now, member, takes, code);
-                    self.queue.push(now + takes, Happening::UpdateEnds(member, code));
+                    self.begin(now, member, attempt);
                     if self.changes.travel() {
                         self.changes.leave(now, member, watch);
                     }

@@ -58,16 +58,34 @@ impl MemberRow {
         now: Timestamp,
         since: Timestamp,
     ) {
-        let here = stamp(now, since);
+        let here = Stamp::new(now, since).0;
         let started = if self.first >> STARTED == 0 { here } else { self.first >> STARTED };
         self.first =
             started << STARTED | self.first & (((1 << STARTED) - 1) & !(ATTEMPT - 1)) | to as u64;
         let last = match to {
-            State::Pending => until.map_or(0, |until| stamp(until, since)),
+            State::Pending => until.map_or(0, |until| Stamp::new(until, since).0),
             to if to.is_ended() => here,
             _ => 0,
         };
         self.last = last << REASON_BITS | reason.map_or(0, |reason| u64::from(reason.code()));
+    }
+
+    /// From `NotStarted` to `Running`: what [`Self::count_attempt`] and [`Self::go`] do for that.
+    #[inline]
+    pub(super) fn begin(&mut self, here: Stamp) -> u16 {
+        let before = self.attempts();
+        assert!(before < u16::MAX, "a member is updated fewer than 2^16 times");
+        // Who has not started has no time of it.
+        self.first = here.0 << STARTED | (self.first + ATTEMPT) | State::Running as u64;
+        self.last = 0;
+        before
+    }
+
+    /// From `Running` to `Completed`: what [`Self::go`] does for that.
+    #[inline]
+    pub(super) fn complete(&mut self, here: Stamp) {
+        self.first = self.first & !(ATTEMPT - 1) | State::Completed as u64;
+        self.last = here.0 << REASON_BITS;
     }
 
     /// Back to `NotStarted` (R-D5); its attempts are remembered.
@@ -92,12 +110,17 @@ impl MemberRow {
     }
 }
 
-/// 1 + milliseconds since `since`.
-#[inline]
-fn stamp(at: Timestamp, since: Timestamp) -> u64 {
-    let millis = (at - since).as_millis().cast_unsigned();
-    assert!(millis < (1 << 44) - 1, "a run and its windows end within 557 years");
-    millis + 1
+/// An instant as a row keeps it: 1 + milliseconds since the run's start.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Stamp(u64);
+
+impl Stamp {
+    #[inline]
+    pub(super) fn new(at: Timestamp, since: Timestamp) -> Self {
+        let millis = (at - since).as_millis().cast_unsigned();
+        assert!(millis < (1 << 44) - 1, "a run and its windows end within 557 years");
+        Self(millis + 1)
+    }
 }
 
 fn instant(stamp: u64, since: Timestamp) -> Option<Timestamp> {
@@ -109,6 +132,24 @@ fn instant(stamp: u64, since: Timestamp) -> Option<Timestamp> {
 mod tests {
     use super::*;
     use crate::scheduler::FailureCode;
+
+    #[test]
+    fn the_common_moves_are_those_of_all_moves() {
+        let (since, start, end) = (0, 7, 1 << 43);
+        let [since, start, end] = [since, start, end].map(Timestamp::from_millis);
+        let mut rows = [MemberRow::default(), MemberRow::default()];
+        for _ in 0..3 {
+            let [quick, general] = &mut rows;
+            let attempt = general.count_attempt();
+            general.go((State::Running, None), None, start, since);
+            assert_eq!(quick.begin(Stamp::new(start, since)), attempt);
+            assert_eq!(quick, general);
+            general.go((State::Completed, None), None, end, since);
+            quick.complete(Stamp::new(end, since));
+            assert_eq!(quick, general);
+            rows.iter_mut().for_each(MemberRow::reopen);
+        }
+    }
 
     #[test]
     fn a_row_keeps_what_a_status_says() {

@@ -217,6 +217,12 @@ impl Candidates {
         None
     }
 
+    /// Takes the first candidate of a class.
+    #[inline]
+    pub(super) fn take_first_of(&mut self, class: Class) -> Option<u32> {
+        self.ready[class as usize].take_first()
+    }
+
     /// Takes the next candidate in O2's order, and says of which class it is.
     #[inline]
     pub(super) fn take_first(&mut self) -> Option<(u32, Class)> {

@@ -11,9 +11,11 @@
 
 use crate::ids::{GroupId, MemberId, StageId};
 use crate::scheduler::attempt::wrapped;
+use crate::scheduler::member::Stamp;
+use crate::scheduler::pick::Class;
 use crate::scheduler::run::{Phase, Scheduler};
 use crate::scheduler::target::Trial;
-use crate::scheduler::{GroupOrder, Log, State};
+use crate::scheduler::{GroupOrder, Log, Node, Record, State};
 use crate::time::Timestamp;
 
 /// What an ending that was handled at once has come to.
@@ -36,8 +38,21 @@ pub enum Relayed {
 struct Relay {
     stage: StageId,
     from: GroupId,
-    /// The group and the member that gets the slot, if there is one.
-    next: Option<(GroupId, MemberId)>,
+    next: Option<Next>,
+}
+
+/// Who gets the slot.
+#[derive(Debug, Clone, Copy)]
+struct Next {
+    group: GroupId,
+    member: MemberId,
+    class: Class,
+}
+
+/// The record of a member's move that needs no reason.
+#[inline]
+fn moved(time: Timestamp, member: MemberId, (from, to): (State, State)) -> Record {
+    Record { time, node: Node::Member(member), from, to, reason: None, until: None }
 }
 
 impl Scheduler<'_> {
@@ -84,14 +99,17 @@ impl Scheduler<'_> {
     ) -> Option<Relayed> {
         assert!(now >= self.now && now < self.steady_until, "{now} is not in the steady time");
         let Relay { stage, from, next } = self.find_relay(now, ended)?;
-        assert!(self.members[ended].state() == State::Running, "{ended:?} was not updated");
         self.now = now;
+        let here = Stamp::new(now, self.since);
         let group = &mut self.groups[from];
         group.open_members -= 1;
         group.in_flight -= 1;
         self.observed.complete(ended);
-        self.go_member(ended, State::Completed, None, None, log);
-        let Some((to, next)) = next else {
+        let row = &mut self.members[ended];
+        assert!(row.state() == State::Running, "{ended:?} ended without being updated");
+        row.complete(here);
+        log.record(moved(now, ended, (State::Running, State::Completed)));
+        let Some(Next { group: to, member, class }) = next else {
             self.stages[stage].in_flight -= 1;
             self.run.in_flight -= 1;
             return Some(Relayed::Nothing);
@@ -101,11 +119,11 @@ impl Scheduler<'_> {
         let plan = &self.plan.stages[stage];
         let turn = &mut self.stages[stage].turn;
         *turn = wrapped(*turn + 1, plan.groups.end - plan.groups.start);
-        self.candidates[to].take_first();
-        self.observed.start(next);
-        let attempt = self.members[next].count_attempt();
-        self.go_member(next, State::Running, None, None, log);
-        Some(Relayed::Start { member: next, attempt })
+        self.candidates[to].take_first_of(class);
+        self.observed.start(member);
+        let attempt = self.members[member].begin(here);
+        log.record(moved(now, member, (State::NotStarted, State::Running)));
+        Some(Relayed::Start { member, attempt })
     }
 
     /// What follows the ending, if it is one start or nothing.
@@ -140,11 +158,11 @@ impl Scheduler<'_> {
                 && giver.in_flight > 1);
         // The next starts at once: its window is open, it is not counted as Pending, and it has
         // something to do that is there.
-        let next = self.plan.groups[to].members[position as usize];
+        let member = self.plan.groups[to].members[position as usize];
         let starts = passes
             && class.is_open()
-            && self.members[next].state() == State::NotStarted
-            && self.observed.trial(self.plan, next, now) == Trial::Start;
-        starts.then_some(Relay { stage, from, next: Some((to, next)) })
+            && self.members[member].state() == State::NotStarted
+            && self.observed.trial(self.plan, member, now) == Trial::Start;
+        starts.then_some(Relay { stage, from, next: Some(Next { group: to, member, class }) })
     }
 }

@@ -97,6 +97,11 @@ impl Durations {
         }
     }
 
+    /// Whether first attempts take what is drawn for them beforehand, whatever happens.
+    pub(super) fn are_drawn_before(&self) -> bool {
+        matches!(self.basis, Basis::Cluster(_)) && self.throttle.is_none()
+    }
+
     /// Nearly all updates take less.
     pub(super) fn usual_update(&self, fleet: &Fleet) -> Span {
         match &self.basis {
@@ -181,6 +186,13 @@ impl Lengths {
                 *takes = u32::try_from(longer).unwrap_or(LONG);
             }
         }
+    }
+
+    /// How long a member's first attempt takes, if that was drawn beforehand.
+    #[inline]
+    pub(super) fn first(&self, member: MemberId) -> Option<Span> {
+        let millis = self.first[member];
+        (millis != LONG).then(|| Span::from_millis(i64::from(millis)))
     }
 
     /// How long an update takes that begins now, and what stops it on its way. `own`: the luck of

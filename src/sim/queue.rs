@@ -283,8 +283,23 @@ impl Queue {
     }
 
     pub(super) fn push(&mut self, at: Timestamp, happening: Happening) {
+        self.push_parts(at, happening.parts());
+    }
+
+    /// The same of an update's end.
+    #[inline]
+    pub(super) fn push_ending(
+        &mut self,
+        at: Timestamp,
+        member: MemberId,
+        code: Option<FailureCode>,
+    ) {
+        self.push_parts(at, (Kind::UpdateEnds, member.0, Part::<u16>::bits(code)));
+    }
+
+    #[inline]
+    fn push_parts(&mut self, at: Timestamp, (kind, entity, detail): (Kind, u32, u16)) {
         let millis = u64::try_from((at - self.start).as_millis()).expect("nothing lies behind us");
-        let (kind, entity, detail) = happening.parts();
         assert!(self.pushed < 1 << 28, "a replication has fewer than 2^28 happenings");
         let when = u128::from(millis.min(NEVER)) << INSTANT | (kind.class() as u128) << 84;
         let what = u64::from(kind as u8) << 48 | u64::from(entity) << 16 | u64::from(detail);
@@ -298,7 +313,7 @@ impl Queue {
     pub(super) fn peek(&mut self) -> Option<(Timestamp, bool)> {
         let entry = self.wheel.peek()?;
         let news = (entry >> 84) & 0b11 <= Class::News as u128;
-        Some((self.instant(entry), news))
+        Some((self.start + since_start(entry), news))
     }
 
     #[expect(clippy::cast_possible_truncation, reason = "each part is cut to its bits")]
@@ -316,27 +331,25 @@ impl Queue {
         until: Timestamp,
     ) -> Option<(Timestamp, MemberId)> {
         const COMPLETION: u64 = (Kind::UpdateEnds as u64) << 48;
-        let entry = self.wheel.peek()?;
-        let at = self.instant(entry);
+        let start = self.start;
         #[expect(clippy::cast_possible_truncation, reason = "each part is cut to its bits")]
-        let (what, member) = (entry as u64 & 0x00ff_0000_0000_ffff, (entry >> 16) as u32);
-        if what != COMPLETION || at >= until || !self.wheel.is_lone(entry) {
-            return None;
-        }
-        self.wheel.pop();
-        Some((at, MemberId(member)))
-    }
-
-    /// The instant of an entry.
-    #[inline]
-    fn instant(&self, entry: u128) -> Timestamp {
-        let millis = ((entry >> 64) as u64 >> (INSTANT - 64)).cast_signed();
-        self.start + Span::from_millis(millis)
+        let what = |entry: u128| entry as u64 & 0x00ff_0000_0000_ffff;
+        let wanted = |entry: u128| what(entry) == COMPLETION && start + since_start(entry) < until;
+        let entry = self.wheel.pop_lone(wanted)?;
+        #[expect(clippy::cast_possible_truncation, reason = "cut to its bits")]
+        let member = MemberId((entry >> 16) as u32);
+        Some((start + since_start(entry), member))
     }
 
     pub(super) fn is_empty(&self) -> bool {
         self.wheel.is_empty()
     }
+}
+
+/// When an entry is, from the start.
+#[inline]
+fn since_start(entry: u128) -> Span {
+    Span::from_millis(((entry >> 64) as u64 >> (INSTANT - 64)).cast_signed())
 }
 
 #[cfg(test)]

@@ -1,10 +1,21 @@
 //! Updates that end one by one and only hand their slot on: most of what happens, at once.
 
-use crate::scheduler::Relayed;
+use crate::ids::MemberId;
+use crate::scheduler::{FailureCode, Relayed};
 use crate::sim::durations::Begins;
 use crate::sim::queue::Happening;
 use crate::sim::{Simulation, Told, Watch, World};
 use crate::time::{Span, Timestamp};
+
+/// What a chain of relays leaves to others.
+enum Left {
+    /// An update that begins.
+    Start(Timestamp, MemberId, u16),
+    /// An ending that more follows from.
+    Ending(Timestamp, MemberId),
+    /// A step that starts nobody.
+    Nothing(Timestamp),
+}
 
 impl World<'_> {
     /// Whether endings may be handled at once: no model looks at each by itself, between an ending
@@ -14,6 +25,12 @@ impl World<'_> {
         let of_models = setting.campaigns.is_empty() && self.defects.is_none();
         of_models && setting.script.updates.as_ref().is_none_or(|updates| !updates.has_instant())
     }
+
+    /// Whether what an update comes to is the member's own luck alone.
+    pub(super) fn is_plain(&self) -> bool {
+        let of_others = self.defects.is_some() || self.outages.is_some();
+        !of_others && self.setting.script.updates.is_none() && self.durations.are_drawn_before()
+    }
 }
 
 impl Simulation<'_> {
@@ -21,27 +38,70 @@ impl Simulation<'_> {
     pub(super) fn relay(&mut self, end: Timestamp, watch: &mut impl Watch) {
         let Some(until) = self.scheduler.steady_until() else { return };
         let until = until.min(self.truth.next_fixed()).min(end + Span::from_millis(1));
-        while let Some((now, ended)) = self.queue.pop_lone_completion(until) {
-            let waiting = self.world.crew.skips();
-            let (notices, course) = (&mut self.notices, &mut self.course);
-            let mut told = Told { watch: &mut *watch, notices, course, waiting };
-            match self.scheduler.relay(now, ended, &mut told) {
-                Some(Relayed::Start { member, attempt }) => {
-                    let begins = Begins { now, member, number: attempt };
-                    let asking = (&self.scheduler, None);
-                    let (takes, code) = self.truth.update(self.world, asking, begins);
-                    let (takes, code) = self.truth.outage(self.world, now, member, takes, code);
-                    self.queue.push(now + takes, Happening::UpdateEnds(member, code));
-                    if self.checked {
-                        self.started.push(member);
+        while let Some(left) = self.relay_until(until, watch) {
+            let now = match left {
+                Left::Start(now, member, attempt) => {
+                    self.begin(now, member, attempt);
+                    now
+                }
+                Left::Nothing(now) => now,
+                Left::Ending(now, ended) => {
+                    return self.deliver(now, Happening::UpdateEnds(ended, None), watch);
+                }
+            };
+            if self.checked {
+                self.check(now);
+            }
+        }
+    }
+
+    /// Handles endings until something is left that takes more; `None`: nothing is.
+    fn relay_until(&mut self, until: Timestamp, watch: &mut impl Watch) -> Option<Left> {
+        let quick = self.plain && !self.checked;
+        let Self { scheduler, truth, queue, course, notices, .. } = self;
+        let mut told = Told { watch, notices, course, waiting: self.world.crew.skips() };
+        while let Some((now, ended)) = queue.pop_lone_completion(until) {
+            let Some(relayed) = scheduler.relay(now, ended, &mut told) else {
+                return Some(Left::Ending(now, ended));
+            };
+            self.relayed += 1;
+            match relayed {
+                Relayed::Start { member, attempt } => {
+                    let first = quick && attempt == 0;
+                    match first.then(|| truth.first_update(member)).flatten() {
+                        Some((takes, code)) => queue.push_ending(now + takes, member, code),
+                        None => return Some(Left::Start(now, member, attempt)),
                     }
                 }
-                Some(Relayed::Nothing) => {}
-                None => return self.deliver(now, Happening::UpdateEnds(ended, None), watch),
+                Relayed::Nothing if quick => {}
+                Relayed::Nothing => return Some(Left::Nothing(now)),
             }
-            self.relayed += 1;
-            self.check(now);
         }
+        None
+    }
+
+    /// An update begins: its end comes into the queue.
+    #[inline]
+    pub(super) fn begin(&mut self, now: Timestamp, member: MemberId, attempt: u16) {
+        let first = if self.plain && attempt == 0 { self.truth.first_update(member) } else { None };
+        let (takes, code) = first.unwrap_or_else(|| self.update(now, member, attempt));
+        self.queue.push_ending(now + takes, member, code);
+        if self.checked {
+            self.started.push(member);
+        }
+    }
+
+    /// What an update comes to, whatever the model.
+    #[inline(never)]
+    fn update(
+        &mut self,
+        now: Timestamp,
+        member: MemberId,
+        attempt: u16,
+    ) -> (Span, Option<FailureCode>) {
+        let begins = Begins { now, member, number: attempt };
+        let (takes, code) = self.truth.update(self.world, (&self.scheduler, None), begins);
+        self.truth.outage(self.world, now, member, takes, code)
     }
 
     /// How many endings of the last replication only handed their slot on, and were handled at

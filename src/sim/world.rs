@@ -38,7 +38,7 @@ pub struct World<'s> {
     odds: Odds,
     releases: Releases,
     /// Where outages come from; `None`: there are none.
-    outages: Option<Source>,
+    pub(super) outages: Option<Source>,
     /// Scripted actions, one for each target of a skip, by time, then by file (R-K8).
     actions: Vec<ScriptedStep<'s>>,
     /// What failed updates report; 0 is `UpdateFailed`.
@@ -479,6 +479,15 @@ impl Truth {
             return (takes, defects.fails(model, asking.0, member));
         }
         (takes, code)
+    }
+
+    /// The same of `update`'s first attempt in a plain world ([`World::is_plain`]); `None`: it
+    /// takes so long that it is drawn again.
+    #[inline]
+    pub(super) fn first_update(&self, member: MemberId) -> Option<(Span, Option<FailureCode>)> {
+        let takes = self.lengths.first(member)?;
+        let fails = !self.first_failures.is_empty() && self.first_failures.contains(member.0);
+        Some((takes, fails.then_some(FailureCode::default())))
     }
 
     /// The same, of what does not depend on the release.

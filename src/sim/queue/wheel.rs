@@ -47,6 +47,8 @@ pub(super) struct Wheel {
     /// Sorted, the next one last.
     ready: Vec<u128>,
     far: BinaryHeap<Reverse<u128>>,
+    /// The tick of the first of them; the end of time without any.
+    first_far: u64,
 }
 
 impl Wheel {
@@ -67,6 +69,7 @@ impl Wheel {
             loaded: 0,
             ready: Vec::new(),
             far: BinaryHeap::new(),
+            first_far: u64::MAX,
         }
     }
 
@@ -82,6 +85,7 @@ impl Wheel {
         (self.base, self.loaded) = (0, 0);
         self.ready.clear();
         self.far.clear();
+        self.first_far = u64::MAX;
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -123,7 +127,7 @@ impl Wheel {
     fn store(&mut self, entry: u128) {
         let tick = self.tick(entry);
         if tick.wrapping_sub(self.base) >= SLOTS as u64 {
-            return self.far.push(Reverse(entry));
+            return self.store_far(entry);
         }
         let slot = slot_of(tick);
         let node = Node { entry, next: self.heads[slot] };
@@ -137,6 +141,12 @@ impl Wheel {
         }
         self.filled[slot / 64] |= 1 << (slot % 64);
         self.summary |= 1 << (slot / 64);
+    }
+
+    #[cold]
+    fn store_far(&mut self, entry: u128) {
+        self.far.push(Reverse(entry));
+        self.first_far = self.first_far.min(self.tick(entry));
     }
 
     #[cold]
@@ -154,14 +164,48 @@ impl Wheel {
         self.ready.last().copied()
     }
 
-    /// Whether no other entry has the instant of this one, which is the first.
+    /// Takes the first entry if it is `wanted` and no other has its instant.
     #[inline]
-    pub(super) fn is_lone(&self, first: u128) -> bool {
-        // Entries of one instant share a tick, so that they are ready together.
-        match self.ready.len().checked_sub(2).map(|second| self.ready[second]) {
-            None => true,
-            Some(second) => (first ^ second) >> self.instant_bits != 0,
+    pub(super) fn pop_lone(&mut self, wanted: impl Fn(u128) -> bool) -> Option<u128> {
+        if self.ready.is_empty() {
+            let tick = self.first_filled();
+            if tick >= self.first_far {
+                return self.pop_lone_ready(wanted);
+            }
+            // A tick with one entry need not be sorted.
+            let slot = slot_of(tick);
+            let number = self.heads[slot];
+            let node = &mut self.nodes[number as usize];
+            if node.next != NONE {
+                return self.pop_lone_ready(wanted);
+            }
+            let entry = node.entry;
+            if !wanted(entry) {
+                return None;
+            }
+            node.next = std::mem::replace(&mut self.free, number);
+            self.heads[slot] = NONE;
+            self.clear_bit(slot);
+            self.base = tick;
+            return Some(entry);
         }
+        self.pop_lone_ready(wanted)
+    }
+
+    /// The same of the entries that are ready.
+    fn pop_lone_ready(&mut self, wanted: impl Fn(u128) -> bool) -> Option<u128> {
+        let entry = self.peek()?;
+        // Entries of one instant share a tick, so that they are ready together.
+        let second = self.ready.len().checked_sub(2).map(|second| self.ready[second]);
+        let alone = second.is_none_or(|second| (entry ^ second) >> self.instant_bits != 0);
+        if alone && wanted(entry) { self.pop() } else { None }
+    }
+
+    /// A slot is empty.
+    #[inline]
+    fn clear_bit(&mut self, slot: usize) {
+        self.filled[slot / 64] &= !(1 << (slot % 64));
+        self.summary &= !(u64::from(self.filled[slot / 64] == 0) << (slot / 64));
     }
 
     /// Takes the first entry.
@@ -176,10 +220,8 @@ impl Wheel {
     }
 
     /// Makes the entries of the first filled tick ready.
-    #[inline]
     fn load(&mut self) {
-        let near = self.first_filled();
-        let far = self.far.peek().map_or(u64::MAX, |Reverse(entry)| self.tick(*entry));
+        let (near, far) = (self.first_filled(), self.first_far);
         let tick = near.min(far);
         if tick == u64::MAX {
             return;
@@ -188,8 +230,7 @@ impl Wheel {
         if near == tick {
             let slot = slot_of(tick);
             let mut node = std::mem::replace(&mut self.heads[slot], NONE);
-            self.filled[slot / 64] &= !(1 << (slot % 64));
-            self.summary &= !(u64::from(self.filled[slot / 64] == 0) << (slot / 64));
+            self.clear_bit(slot);
             while let Some(place) = self.nodes.get_mut(node as usize) {
                 self.ready.push(place.entry);
                 let next = std::mem::replace(&mut place.next, self.free);
@@ -212,6 +253,7 @@ impl Wheel {
             self.ready.push(*entry);
             self.far.pop();
         }
+        self.first_far = self.far.peek().map_or(u64::MAX, |Reverse(entry)| self.tick(*entry));
     }
 
     /// The first tick with a slot that is filled; the end of time without one.
@@ -280,7 +322,19 @@ mod tests {
                         assert_eq!(wheel.peek(), heap.peek().map(|Reverse(entry)| *entry));
                     }
                     let entry = heap.pop().map(|Reverse(entry)| entry);
-                    assert_eq!(wheel.pop(), entry, "round {round}, turn {turn}");
+                    let next = heap.peek().map(|Reverse(next)| instant(*next));
+                    let alone = entry.filter(|entry| Some(instant(*entry)) != next);
+                    if bits >> 15 & 1 == 0 {
+                        assert_eq!(wheel.pop_lone(|_| false), None);
+                    }
+                    if bits >> 16 & 1 == 0 && alone.is_some() {
+                        assert_eq!(wheel.pop_lone(|found| Some(found) == entry), entry);
+                    } else {
+                        if alone.is_none() {
+                            assert_eq!(wheel.pop_lone(|_| true), None);
+                        }
+                        assert_eq!(wheel.pop(), entry, "round {round}, turn {turn}");
+                    }
                     now = entry.map_or(now, instant);
                     // Something else may happen before the next entry.
                     if let Some(Reverse(next)) = heap.peek()
