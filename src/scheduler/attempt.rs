@@ -26,17 +26,23 @@ impl Scheduler<'_> {
         // Passes over the groups that start nobody; stops after a whole round of them.
         let mut idle = 0;
         while idle < groups && self.stages[id].in_flight < plan.max_concurrency && !self.halted() {
-            let turn = match self.plan.update.group_order {
-                GroupOrder::RoundRobin => wrapped(self.stages[id].turn + idle, groups),
-                GroupOrder::StrategyOrder => idle,
-                GroupOrder::Reverse => groups - 1 - idle,
-            };
+            let turn = self.in_turn(id, idle, groups);
             if self.take_turn(GroupId(plan.groups.start + turn), log) {
                 self.stages[id].turn = wrapped(turn + 1, groups);
                 idle = 0;
             } else {
                 idle += 1;
             }
+        }
+    }
+
+    /// Which of a stage's `groups` has its turn, when so many in front of it start nobody (R-B10).
+    #[inline]
+    pub(super) fn in_turn(&self, id: StageId, idle: u32, groups: u32) -> u32 {
+        match self.plan.update.group_order {
+            GroupOrder::RoundRobin => wrapped(self.stages[id].turn + idle, groups),
+            GroupOrder::StrategyOrder => idle,
+            GroupOrder::Reverse => groups - 1 - idle,
         }
     }
 
@@ -86,8 +92,7 @@ impl Scheduler<'_> {
         log: &mut impl Log,
     ) -> bool {
         // A candidate's class is that of this instant: an open window need not be asked again.
-        let undisturbed = self.busy.is_empty() && self.left.is_empty() && self.outages.is_empty();
-        let trial = if class.is_open() && undisturbed {
+        let trial = if class.is_open() && self.is_undisturbed() {
             (self.observed.trial(self.plan, id, self.now), None)
         } else {
             self.trial(group, id)
@@ -111,6 +116,12 @@ impl Scheduler<'_> {
         }
         self.judge_wanted = true;
         false
+    }
+
+    /// Whether nothing but windows and versions keeps members from being updated.
+    #[inline]
+    pub(super) fn is_undisturbed(&self) -> bool {
+        self.busy.is_empty() && self.left.is_empty() && self.outages.is_empty()
     }
 
     /// What a trial of the member would come to now, and the announced opening.

@@ -206,6 +206,12 @@ impl Candidates {
         self.ready[class as usize].contains(position)
     }
 
+    /// Whether a member of this cohort is a candidate.
+    #[inline]
+    pub(super) fn contains_of(&self, cohort: usize, position: u32) -> bool {
+        self.ready[self.cohorts[cohort].class as usize].contains(position)
+    }
+
     /// The next candidate in O2's order, and of which class it is.
     #[inline]
     pub(super) fn first(&self) -> Option<(u32, Class)> {

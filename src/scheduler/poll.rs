@@ -2,6 +2,7 @@
 
 use crate::ids::{GroupId, MemberId, StageId};
 use crate::scheduler::State;
+use crate::scheduler::pick::WindowNow;
 use crate::scheduler::plan::ids;
 use crate::scheduler::run::{MemberStatus, Phase, Scheduler};
 use crate::scheduler::target::Trial;
@@ -73,20 +74,33 @@ impl Scheduler<'_> {
         self.pass_edges(id);
         let plan = &self.plan.groups[id];
         while let Some(cohort) = self.candidates[id].take_look() {
-            for position in &plan.cohorts[cohort].positions {
+            let facts = &plan.cohorts[cohort];
+            // What its window says is the same for all of a cohort.
+            let open = self.is_undisturbed()
+                && facts.window.is_none_or(|window| {
+                    matches!(self.windows.at(self.plan, window, self.now), WindowNow::Open { .. })
+                });
+            for position in &facts.positions {
                 let member = plan.members[*position as usize];
-                let MemberStatus { state, reason, until, .. } = self.member(member);
-                if state != State::Pending || self.candidates[id].contains(plan, *position) {
+                if self.members[member].state() != State::Pending
+                    || self.candidates[id].contains_of(cohort, *position)
+                {
                     continue;
                 }
                 self.try_wanted = true;
-                match self.trial(id, member) {
-                    (Trial::Pending(now), opens) if reason == Some(now) && until == opens => {}
-                    (Trial::Pending(_), _) => {
-                        self.candidates[id].add_due(plan, *position);
-                        self.has_due = true;
-                    }
-                    _ => self.candidates[id].add(plan, *position),
+                let trial = if open {
+                    (self.observed.trial(self.plan, member, self.now), None)
+                } else {
+                    self.trial(id, member)
+                };
+                if !matches!(trial, (Trial::Pending(_), _)) {
+                    self.candidates[id].add(plan, *position);
+                    continue;
+                }
+                let MemberStatus { reason, until, .. } = self.member(member);
+                if trial != (reason.map_or(Trial::Start, Trial::Pending), until) {
+                    self.candidates[id].add_due(plan, *position);
+                    self.has_due = true;
                 }
             }
         }

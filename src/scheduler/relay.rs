@@ -13,9 +13,10 @@ use crate::ids::{GroupId, MemberId, StageId};
 use crate::scheduler::attempt::wrapped;
 use crate::scheduler::member::Stamp;
 use crate::scheduler::pick::Class;
-use crate::scheduler::run::{Phase, Scheduler};
+use crate::scheduler::plan::ids;
+use crate::scheduler::run::Scheduler;
 use crate::scheduler::target::Trial;
-use crate::scheduler::{GroupOrder, Log, Node, Record, State};
+use crate::scheduler::{Log, Node, Record, State};
 use crate::time::Timestamp;
 
 /// What an ending that was handled at once has come to.
@@ -56,10 +57,10 @@ fn moved(time: Timestamp, member: MemberId, (from, to): (State, State)) -> Recor
 }
 
 impl Scheduler<'_> {
-    /// Until when, that instant excluded, time alone brings nothing, so that endings may be handed
-    /// to [`Self::relay`]; `None`: there is something to do. The next event of [`Self::handle`]
-    /// makes it void.
-    pub fn steady_until(&mut self) -> Option<Timestamp> {
+    /// From `next`, when something happens next, until when, that instant excluded, time alone
+    /// brings nothing, so that endings may be handed to [`Self::relay`]; `None`: there is something
+    /// to do. The next event of [`Self::handle`] makes it void.
+    pub fn steady_until(&mut self, next: Timestamp) -> Option<Timestamp> {
         // Nothing is left to draw, try or judge; nobody is a candidate for an instant only, and
         // nobody is kept from being tried.
         let quiet = !(self.unsettled
@@ -68,19 +69,21 @@ impl Scheduler<'_> {
             || self.look_now
             || self.has_due
             || self.timers_stale);
-        let free = self.busy.is_empty() && self.left.is_empty() && self.outages.is_empty();
-        if !(quiet && free && self.run.halt.is_none()) {
+        if !(quiet && self.is_undisturbed() && self.run.halt.is_none()) {
             return None;
         }
         let mut until = self.next_edge;
         if let Some((timer, _)) = self.next_timer {
             until = until.min(timer);
         }
-        // The next poll, planned for as many updates in flight as there will be again, stays where
-        // it is; a poll on every instant (R-B5) is due at once.
         if self.run.pending_members > 0 {
-            until = until.min(self.next_grid);
+            // An ending just at a point of the grid makes room for a look (R-B3). Between two
+            // points nothing is looked at, and the next poll stays where it is.
+            until = until.min(self.grid_from(next));
             until = until.min(self.next_poll.unwrap_or(Timestamp::MAX));
+        }
+        if until <= next {
+            return None;
         }
         self.steady_until = until;
         Some(until)
@@ -116,9 +119,8 @@ impl Scheduler<'_> {
         };
         // The stage's and the run's updates in flight are one less and one more.
         self.groups[to].in_flight += 1;
-        let plan = &self.plan.stages[stage];
-        let turn = &mut self.stages[stage].turn;
-        *turn = wrapped(*turn + 1, plan.groups.end - plan.groups.start);
+        let groups = &self.plan.stages[stage].groups;
+        self.stages[stage].turn = wrapped(to.0 - groups.start + 1, groups.end - groups.start);
         self.candidates[to].take_first_of(class);
         self.observed.start(member);
         let attempt = self.members[member].begin(here);
@@ -130,39 +132,51 @@ impl Scheduler<'_> {
     #[inline]
     fn find_relay(&mut self, now: Timestamp, ended: MemberId) -> Option<Relay> {
         let from = self.plan.places[ended]?.group;
-        let giver = &self.groups[from];
-        let stage = self.plan.groups[from].stage;
-        let (plan, status) = (&self.plan.stages[stage], &self.stages[stage]);
-        let alone = plan.groups.end - plan.groups.start == 1;
-        // The group whose turn it is gets the slot.
-        let to = match self.plan.update.group_order {
-            _ if alone => from,
-            GroupOrder::RoundRobin => GroupId(plan.groups.start + status.turn),
-            GroupOrder::StrategyOrder | GroupOrder::Reverse => return None,
+        let (giver, giver_plan) = (&self.groups[from], &self.plan.groups[from]);
+        let stage = giver_plan.stage;
+        let full = self.stages[stage].in_flight == self.plan.stages[stage].max_concurrency;
+        // Who could have started before has: nobody gets a slot that did not just become free.
+        let freed = full || giver.in_flight == giver_plan.max_concurrency;
+        let found = if freed { self.next_in_turn(stage, from) } else { None };
+        let Some((group, position, class)) = found else {
+            // The group goes on as it is, and no poll is planned that looks at slots.
+            let goes_on = giver.in_flight > 1 && !self.wants_mending(stage);
+            return goes_on.then_some(Relay { stage, from, next: None });
         };
-        let Some((position, class)) = self.candidates[to].first() else {
-            // The group that gives goes on, as it is, and no poll is planned that looks at slots.
-            let goes_on = giver.in_flight > 1 && self.run.pending_members == 0;
-            return (alone && goes_on).then_some(Relay { stage, from, next: None });
-        };
-        let (taker, limit) = (&self.groups[to], self.plan.groups[to].max_concurrency);
-        // There is one slot only, before and after.
-        let full = status.in_flight == plan.max_concurrency;
-        if !(full || (alone && giver.in_flight == limit)) {
-            return None;
-        }
-        // Neither group changes between Running and Pending, and the one that gives goes on.
-        let passes = from == to
-            || (taker.phase == Phase::Members
-                && (1..limit).contains(&taker.in_flight)
-                && giver.in_flight > 1);
         // The next starts at once: its window is open, it is not counted as Pending, and it has
-        // something to do that is there.
-        let member = self.plan.groups[to].members[position as usize];
+        // something to do that is there. Neither group changes between Running and Pending.
+        let member = self.plan.groups[group].members[position as usize];
+        let passes =
+            group == from || (full && self.groups[group].in_flight > 0 && giver.in_flight > 1);
         let starts = passes
             && class.is_open()
             && self.members[member].state() == State::NotStarted
             && self.observed.trial(self.plan, member, now) == Trial::Start;
-        starts.then_some(Relay { stage, from, next: Some(Next { group: to, member, class }) })
+        starts.then_some(Relay { stage, from, next: Some(Next { group, member, class }) })
+    }
+
+    /// The group whose turn it is of those with a candidate and room for it, once an update of
+    /// `from` has ended; and the candidate.
+    #[inline]
+    fn next_in_turn(&self, stage: StageId, from: GroupId) -> Option<(GroupId, u32, Class)> {
+        let all = &self.plan.stages[stage].groups;
+        let groups = all.end - all.start;
+        if groups == 1 {
+            return self.candidates[from].first().map(|(position, class)| (from, position, class));
+        }
+        (0..groups).find_map(|step| {
+            let id = GroupId(all.start + self.in_turn(stage, step, groups));
+            let in_flight = self.groups[id].in_flight - u32::from(id == from);
+            let room = in_flight < self.plan.groups[id].max_concurrency;
+            let (position, class) = self.candidates[id].first().filter(|_| room)?;
+            Some((id, position, class))
+        })
+    }
+
+    /// Whether some message of the stage is out of date and waits for a slot.
+    fn wants_mending(&self, stage: StageId) -> bool {
+        self.run.pending_members > 0
+            && ids::<GroupId>(&self.plan.stages[stage].groups)
+                .any(|id| self.candidates[id].wants_mending())
     }
 }

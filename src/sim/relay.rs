@@ -36,23 +36,34 @@ impl World<'_> {
 impl Simulation<'_> {
     /// Handles endings as long as nothing else happens.
     pub(super) fn relay(&mut self, end: Timestamp, watch: &mut impl Watch) {
-        let Some(until) = self.scheduler.steady_until() else { return };
-        let until = until.min(self.truth.next_fixed()).min(end + Span::from_millis(1));
-        while let Some(left) = self.relay_until(until, watch) {
+        while let Some(until) = self.steady_until(end) {
+            let before = self.relayed;
+            let left = self.relay_until(until, watch);
+            if left.is_none() && self.relayed == before {
+                return;
+            }
             let now = match left {
-                Left::Start(now, member, attempt) => {
+                Some(Left::Start(now, member, attempt)) => {
                     self.begin(now, member, attempt);
                     now
                 }
-                Left::Nothing(now) => now,
-                Left::Ending(now, ended) => {
+                Some(Left::Nothing(now)) => now,
+                Some(Left::Ending(now, ended)) => {
                     return self.deliver(now, Happening::UpdateEnds(ended, None), watch);
                 }
+                None => continue,
             };
             if self.checked {
                 self.check(now);
             }
         }
+    }
+
+    /// Until when nothing but endings can happen.
+    fn steady_until(&mut self, end: Timestamp) -> Option<Timestamp> {
+        let (next, _) = self.queue.peek()?;
+        let until = self.scheduler.steady_until(next)?;
+        Some(until.min(self.truth.next_fixed()).min(end + Span::from_millis(1)))
     }
 
     /// Handles endings until something is left that takes more; `None`: nothing is.
