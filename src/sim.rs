@@ -324,7 +324,9 @@ impl<'p> Simulation<'p> {
                 Output::Refused(why) => watch.refused(now, &Asked { event, run: None }, why),
             }
         }
-        if let Happening::UpdateEnds(member, failure) = happening {
+        if let Happening::UpdateEnds(member, failure) = happening
+            && !self.world.setting.campaigns.is_empty()
+        {
             if failure.is_none() && self.changes.travel() {
                 self.changes.arrive(now, member, self.world.start(), watch);
             }

@@ -164,16 +164,17 @@ impl Scheduler<'_> {
         until: Option<Timestamp>,
         log: &mut impl Log,
     ) {
-        let member = self.member(id);
-        let news = member.reason != Some(reason) || member.until != until;
-        let pending = member.state == State::Pending;
-        if !pending {
+        let news = if self.members[id].state() == State::Pending {
+            let member = self.member(id);
+            member.reason != Some(reason) || member.until != until
+        } else {
             let position = self.plan.places[id].expect("only members of the run wait").position;
             self.run.pending_members += 1;
             self.groups[group].pending_members += 1;
             self.candidates[group].count_pending(&self.plan.groups[group], position, 1);
-        }
-        if !pending || news {
+            true
+        };
+        if news {
             self.go_member(id, State::Pending, Some(reason), until, log);
         }
     }

@@ -149,24 +149,28 @@ impl Scheduler<'_> {
         }
         let stage = StageId(self.run.current);
         let room = self.stages[stage].in_flight < self.plan.stages[stage].max_concurrency;
+        let always = self.plan.update.poll_interval == Span::ZERO;
+        let mut earliest = Timestamp::MAX;
         for id in ids::<GroupId>(&self.plan.stages[stage].groups) {
             let (plan, group) = (&self.plan.groups[id], &self.groups[id]);
             if group.phase != Phase::Members || group.pending_members == 0 {
                 continue;
             }
             let candidates = &self.candidates[id];
-            let earliest = if self.plan.update.poll_interval == Span::ZERO {
+            let change = if always {
                 candidates.next_opening(self.plan, plan, &mut self.windows, self.now)
             } else {
                 // Messages out of date can only be mended when a slot is free (R-B3).
                 let room = room && group.in_flight < plan.max_concurrency;
                 let look = candidates.wants_look() || (room && candidates.wants_mending());
                 let look = look.then_some(self.now);
-                let edge = candidates.next_edge();
-                let change = look.into_iter().chain(edge).chain(self.support_ends).min();
-                change.map(|at| self.grid_from(at.max(self.now)).max(self.next_grid))
+                look.into_iter().chain(candidates.next_edge()).chain(self.support_ends).min()
             };
-            self.next_poll = self.next_poll.into_iter().chain(earliest).min();
+            earliest = earliest.min(change.unwrap_or(Timestamp::MAX));
+        }
+        if earliest < Timestamp::MAX {
+            let grid = |at: Timestamp| self.grid_from(at.max(self.now)).max(self.next_grid);
+            self.next_poll = Some(if always { earliest } else { grid(earliest) });
         }
     }
 

@@ -123,8 +123,15 @@ impl Scheduler<'_> {
         self.stages[stage].turn = wrapped(to.0 - groups.start + 1, groups.end - groups.start);
         self.candidates[to].take_first_of(class);
         self.observed.start(member);
-        let attempt = self.members[member].begin(here);
-        log.record(moved(now, member, (State::NotStarted, State::Running)));
+        let attempt = if self.members[member].state() == State::NotStarted {
+            log.record(moved(now, member, (State::NotStarted, State::Running)));
+            self.members[member].begin(here)
+        } else {
+            self.leave_waiting(to, member);
+            let attempt = self.members[member].count_attempt();
+            self.go_member(member, State::Running, None, None, log);
+            attempt
+        };
         Some(Relayed::Start { member, attempt })
     }
 
@@ -143,14 +150,16 @@ impl Scheduler<'_> {
             let goes_on = giver.in_flight > 1 && !self.wants_mending(stage);
             return goes_on.then_some(Relay { stage, from, next: None });
         };
-        // The next starts at once: its window is open, it is not counted as Pending, and it has
-        // something to do that is there. Neither group changes between Running and Pending.
+        // The next starts at once: its window is open, and it has something to do that is there.
+        // It is not the last of its group to wait, so that polls stay planned. Neither group
+        // changes between Running and Pending.
         let member = self.plan.groups[group].members[position as usize];
         let passes =
             group == from || (full && self.groups[group].in_flight > 0 && giver.in_flight > 1);
         let starts = passes
             && class.is_open()
-            && self.members[member].state() == State::NotStarted
+            && (self.members[member].state() == State::NotStarted
+                || self.groups[group].pending_members > 1)
             && self.observed.trial(self.plan, member, now) == Trial::Start;
         starts.then_some(Relay { stage, from, next: Some(Next { group, member, class }) })
     }
