@@ -165,8 +165,7 @@ impl Scheduler<'_> {
         log: &mut impl Log,
     ) {
         let news = if self.members[id].state() == State::Pending {
-            let member = self.member(id);
-            member.reason != Some(reason) || member.until != until
+            !self.members[id].waits_for((reason, until), self.since)
         } else {
             let position = self.plan.places[id].expect("only members of the run wait").position;
             self.run.pending_members += 1;

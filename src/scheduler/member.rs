@@ -88,6 +88,18 @@ impl MemberRow {
         self.last = here.0 << REASON_BITS;
     }
 
+    /// Whether it is Pending, with this reason and this announced opening.
+    #[inline]
+    pub(super) fn waits_for(
+        self,
+        (reason, until): (Reason, Option<Timestamp>),
+        since: Timestamp,
+    ) -> bool {
+        let until = until.map_or(0, |until| Stamp::new(until, since).0);
+        self.state() == State::Pending
+            && self.last == until << REASON_BITS | u64::from(reason.code())
+    }
+
     /// Back to `NotStarted` (R-D5); its attempts are remembered.
     pub(super) fn reopen(&mut self) {
         self.first &= ((1 << STARTED) - 1) & !(ATTEMPT - 1);
@@ -164,6 +176,10 @@ mod tests {
         assert_eq!(status.until, Some(until));
         assert_eq!(status.times, Times { started: Some(at(0)), completed: None });
         assert_eq!(status.reason, Some(Reason::MaintenanceWindowClosed));
+        let waits = |reason, until| row.waits_for((reason, until), since);
+        assert!(waits(Reason::MaintenanceWindowClosed, Some(until)));
+        assert!(!waits(Reason::MaintenanceWindowClosed, None));
+        assert!(!waits(Reason::MemberBusy, Some(until)));
         for attempt in 0..u16::MAX {
             assert_eq!(row.count_attempt(), attempt);
         }

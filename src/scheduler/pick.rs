@@ -215,12 +215,9 @@ impl Candidates {
     /// The next candidate in O2's order, and of which class it is.
     #[inline]
     pub(super) fn first(&self) -> Option<(u32, Class)> {
-        for (bits, class) in self.ready.iter().zip(Class::ALL) {
-            if let Some(position) = bits.first() {
-                return Some((position, class));
-            }
-        }
-        None
+        let mut filled = self.ready.iter().zip(Class::ALL);
+        let (bits, class) = filled.find(|(bits, _)| !bits.is_empty())?;
+        bits.first().map(|position| (position, class))
     }
 
     /// Takes the first candidate of a class.
@@ -232,12 +229,9 @@ impl Candidates {
     /// Takes the next candidate in O2's order, and says of which class it is.
     #[inline]
     pub(super) fn take_first(&mut self) -> Option<(u32, Class)> {
-        for (bits, class) in self.ready.iter_mut().zip(Class::ALL) {
-            if let Some(position) = bits.take_first() {
-                return Some((position, class));
-            }
-        }
-        None
+        let mut filled = self.ready.iter_mut().zip(Class::ALL);
+        let (bits, class) = filled.find(|(bits, _)| !bits.is_empty())?;
+        bits.take_first().map(|position| (position, class))
     }
 
     /// Ends the instant: members that were candidates for it alone are candidates no more. Those

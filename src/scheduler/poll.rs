@@ -1,12 +1,23 @@
 //! Polls: when Pending members are noticed, by arithmetic on the grid (O4, R-B2 to R-B6).
 
 use crate::ids::{GroupId, MemberId, StageId};
-use crate::scheduler::State;
 use crate::scheduler::pick::WindowNow;
 use crate::scheduler::plan::ids;
-use crate::scheduler::run::{MemberStatus, Phase, Scheduler};
+use crate::scheduler::run::{Phase, Scheduler};
 use crate::scheduler::target::Trial;
+use crate::scheduler::{Reason, State};
 use crate::time::{Span, Timestamp};
+
+/// What a look at a cohort finds before it looks at its members.
+#[derive(Debug, Clone, Copy)]
+enum Look {
+    /// Windows keep nobody from being updated.
+    Open,
+    /// Their window is closed.
+    Closed(Option<Timestamp>),
+    /// Something may be at work on some of them.
+    Each,
+}
 
 impl Scheduler<'_> {
     /// Whether every instant is a poll (`pollInterval: 0`, R-B5).
@@ -75,11 +86,15 @@ impl Scheduler<'_> {
         let plan = &self.plan.groups[id];
         while let Some(cohort) = self.candidates[id].take_look() {
             let facts = &plan.cohorts[cohort];
-            // What its window says is the same for all of a cohort.
-            let open = self.is_undisturbed()
-                && facts.window.is_none_or(|window| {
-                    matches!(self.windows.at(self.plan, window, self.now), WindowNow::Open { .. })
-                });
+            // What the window says is the same for all of a cohort.
+            let window = match facts.window {
+                _ if !self.is_undisturbed() => Look::Each,
+                None => Look::Open,
+                Some(window) => match self.windows.at(self.plan, window, self.now) {
+                    WindowNow::Open { .. } => Look::Open,
+                    WindowNow::Closed { opens } => Look::Closed(opens),
+                },
+            };
             for position in &facts.positions {
                 let member = plan.members[*position as usize];
                 if self.members[member].state() != State::Pending
@@ -88,19 +103,19 @@ impl Scheduler<'_> {
                     continue;
                 }
                 self.try_wanted = true;
-                let trial = if open {
-                    (self.observed.trial(self.plan, member, self.now), None)
-                } else {
-                    self.trial(id, member)
+                let trial = match window {
+                    Look::Open => (self.observed.trial(self.plan, member, self.now), None),
+                    Look::Closed(opens) => (Trial::Pending(Reason::MaintenanceWindowClosed), opens),
+                    Look::Each => self.trial(id, member),
                 };
-                if !matches!(trial, (Trial::Pending(_), _)) {
-                    self.candidates[id].add(plan, *position);
-                    continue;
-                }
-                let MemberStatus { reason, until, .. } = self.member(member);
-                if trial != (reason.map_or(Trial::Start, Trial::Pending), until) {
-                    self.candidates[id].add_due(plan, *position);
-                    self.has_due = true;
+                match trial {
+                    (Trial::Pending(reason), until) => {
+                        if !self.members[member].waits_for((reason, until), self.since) {
+                            self.candidates[id].add_due(plan, *position);
+                            self.has_due = true;
+                        }
+                    }
+                    _ => self.candidates[id].add(plan, *position),
                 }
             }
         }

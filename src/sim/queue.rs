@@ -286,14 +286,16 @@ impl Queue {
         self.push_parts(at, happening.parts());
     }
 
-    /// The same of an update's end.
+    /// The same of the end of an update that begins `now` and takes so long.
     #[inline]
     pub(super) fn push_ending(
         &mut self,
-        at: Timestamp,
+        (now, takes): (Timestamp, Span),
         member: MemberId,
         code: Option<FailureCode>,
     ) {
+        let at = now + takes;
+        self.wheel.catch_up((now - self.start).as_millis().cast_unsigned());
         self.push_parts(at, (Kind::UpdateEnds, member.0, Part::<u16>::bits(code)));
     }
 

@@ -80,7 +80,7 @@ impl Simulation<'_> {
                 Relayed::Start { member, attempt } => {
                     let first = quick && attempt == 0;
                     match first.then(|| truth.first_update(member)).flatten() {
-                        Some((takes, code)) => queue.push_ending(now + takes, member, code),
+                        Some((takes, code)) => queue.push_ending((now, takes), member, code),
                         None => return Some(Left::Start(now, member, attempt)),
                     }
                 }
@@ -96,7 +96,7 @@ impl Simulation<'_> {
     pub(super) fn begin(&mut self, now: Timestamp, member: MemberId, attempt: u16) {
         let first = if self.plain && attempt == 0 { self.truth.first_update(member) } else { None };
         let (takes, code) = first.unwrap_or_else(|| self.update(now, member, attempt));
-        self.queue.push_ending(now + takes, member, code);
+        self.queue.push_ending((now, takes), member, code);
         if self.checked {
             self.started.push(member);
         }

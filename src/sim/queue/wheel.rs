@@ -40,7 +40,7 @@ pub(super) struct Wheel {
     /// One bit a word of them.
     summary: u64,
     /// All slots hold ticks from this one on, and less than one turn further: the tick of the
-    /// entry that was taken last.
+    /// entry that was taken last, or a later one before which nothing comes.
     base: u64,
     /// Entries of ticks before this one are in `ready`, all others in slots or `far`.
     loaded: u64,
@@ -95,6 +95,13 @@ impl Wheel {
     #[inline]
     const fn tick(&self, entry: u128) -> u64 {
         ((entry >> 64) as u64) >> self.shift
+    }
+
+    /// Nothing comes before this tick any more: what is pushed next is near it.
+    #[inline]
+    pub(super) fn catch_up(&mut self, millis: u64) {
+        let tick = millis >> (self.shift + 64 - self.instant_bits);
+        self.base = self.base.max(tick);
     }
 
     /// Adds an entry; it must not come before the one that was taken last.
@@ -342,6 +349,9 @@ mod tests {
                     {
                         assert_eq!(wheel.peek(), Some(*next));
                         now += (instant(*next) - now) / 2;
+                        if bits >> 17 & 1 == 0 {
+                            wheel.catch_up(now);
+                        }
                     }
                 }
                 assert_eq!(wheel.is_empty(), heap.is_empty());
