@@ -112,18 +112,22 @@ impl Bits {
     /// Takes the smallest number out.
     #[inline]
     pub fn take_first(&mut self) -> Option<u32> {
-        if self.count == 0 {
-            return None;
-        }
-        self.low = self.first_word();
-        let word = self.low as usize;
-        let bits = self.words[word];
-        self.words[word] = bits & (bits - 1);
+        let first = self.first()?;
+        self.remove_first(first);
+        Some(first)
+    }
+
+    /// Takes out the smallest number, as [`Self::first`] has told it.
+    #[inline]
+    pub fn remove_first(&mut self, first: u32) {
+        let word = (first / 64) as usize;
+        debug_assert_eq!(self.first(), Some(first));
+        self.low = first / 64;
+        self.words[word] &= self.words[word].wrapping_sub(1);
         if self.words[word] == 0 {
             self.summary[word / 64] &= !(1 << (word % 64));
         }
         self.count -= 1;
-        Some(self.low * 64 + bits.trailing_zeros())
     }
 
     /// The first word that is not zero, of a set that is not empty.

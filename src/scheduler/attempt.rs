@@ -1,11 +1,12 @@
 //! Trying members: whose turn it is, who is next, and what a trial comes to (section 4, R-B7).
 
 use crate::ids::{GroupId, MemberId, StageId};
+use crate::scheduler::member::Stamp;
 use crate::scheduler::pick::{Class, WindowNow};
 use crate::scheduler::plan::ids;
 use crate::scheduler::run::{Phase, Scheduler};
 use crate::scheduler::target::Trial;
-use crate::scheduler::{GroupOrder, Log, Output, Reason, State};
+use crate::scheduler::{GroupOrder, Log, Output, Reason, Record, State};
 use crate::time::Timestamp;
 
 impl Scheduler<'_> {
@@ -143,17 +144,30 @@ impl Scheduler<'_> {
         (self.observed.trial(self.plan, id, self.now), None)
     }
 
-    pub(super) fn start_update(&mut self, group: GroupId, id: MemberId, log: &mut impl Log) {
-        self.leave_waiting(group, id);
-        self.observed.start(id);
+    fn start_update(&mut self, group: GroupId, id: MemberId, log: &mut impl Log) {
         self.run.in_flight += 1;
         self.stages[self.plan.groups[group].stage].in_flight += 1;
         let status = &mut self.groups[group];
         self.judge_wanted |= status.in_flight == 0;
         status.in_flight += 1;
+        let attempt = self.set_running(group, id, log);
+        self.out.push(Output::StartUpdate { member: id, attempt });
+    }
+
+    /// A member is Running from now on; returns how many of its updates were before.
+    #[inline]
+    pub(super) fn set_running(&mut self, group: GroupId, id: MemberId, log: &mut impl Log) -> u16 {
+        self.observed.start(id);
+        let row = &mut self.members[id];
+        if row.state() == State::NotStarted {
+            let attempt = row.begin(Stamp::new(self.now, self.since));
+            log.record(Record::of_move(self.now, id, (State::NotStarted, State::Running)));
+            return attempt;
+        }
+        self.leave_waiting(group, id);
         let attempt = self.members[id].count_attempt();
         self.go_member(id, State::Running, None, None, log);
-        self.out.push(Output::StartUpdate { member: id, attempt });
+        attempt
     }
 
     pub(super) fn make_pending(

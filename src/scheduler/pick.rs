@@ -220,10 +220,10 @@ impl Candidates {
         bits.first().map(|position| (position, class))
     }
 
-    /// Takes the first candidate of a class.
+    /// Takes out the next candidate, as [`Self::first`] has told it.
     #[inline]
-    pub(super) fn take_first_of(&mut self, class: Class) -> Option<u32> {
-        self.ready[class as usize].take_first()
+    pub(super) fn remove_first(&mut self, (position, class): (u32, Class)) {
+        self.ready[class as usize].remove_first(position);
     }
 
     /// Takes the next candidate in O2's order, and says of which class it is.

@@ -176,6 +176,14 @@ pub struct Record {
 }
 
 impl Record {
+    /// A member's move that needs no reason.
+    #[inline]
+    pub(super) fn of_move(time: Timestamp, id: MemberId, (from, to): (State, State)) -> Self {
+        Self { time, node: Node::Member(id), from, to, reason: None, until: None }
+    }
+}
+
+impl Record {
     /// The event's kind, such as `memberStarted` (R-A5: `…Started` only out of `NotStarted`).
     pub fn kind(&self) -> EventKind {
         EventKind { node: self.node.kind(), from: self.from, to: self.to }

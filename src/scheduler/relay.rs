@@ -13,10 +13,10 @@ use crate::ids::{GroupId, MemberId, StageId};
 use crate::scheduler::attempt::wrapped;
 use crate::scheduler::member::Stamp;
 use crate::scheduler::pick::Class;
-use crate::scheduler::plan::ids;
-use crate::scheduler::run::Scheduler;
+use crate::scheduler::plan::{GroupPlan, StagePlan, ids};
+use crate::scheduler::run::{GroupStatus, Scheduler};
 use crate::scheduler::target::Trial;
-use crate::scheduler::{Log, Node, Record, State};
+use crate::scheduler::{Log, Record, State};
 use crate::time::Timestamp;
 
 /// What an ending that was handled at once has come to.
@@ -34,29 +34,23 @@ pub enum Relayed {
     Nothing,
 }
 
-/// An ending, and the start that it makes room for.
+/// What becomes of the slot of an update that has ended.
 #[derive(Debug, Clone, Copy)]
-struct Relay {
-    stage: StageId,
-    from: GroupId,
-    next: Option<Next>,
+enum Slot {
+    /// The next candidate of a group gets it.
+    To(Next),
+    /// It stays free.
+    Free,
 }
 
-/// Who gets the slot.
 #[derive(Debug, Clone, Copy)]
 struct Next {
     group: GroupId,
+    candidate: (u32, Class),
     member: MemberId,
-    class: Class,
 }
 
-/// The record of a member's move that needs no reason.
-#[inline]
-fn moved(time: Timestamp, member: MemberId, (from, to): (State, State)) -> Record {
-    Record { time, node: Node::Member(member), from, to, reason: None, until: None }
-}
-
-impl Scheduler<'_> {
+impl<'p> Scheduler<'p> {
     /// From `next`, when something happens next, until when, that instant excluded, time alone
     /// brings nothing, so that endings may be handed to [`Self::relay`]; `None`: there is something
     /// to do. The next event of [`Self::handle`] makes it void.
@@ -101,84 +95,85 @@ impl Scheduler<'_> {
         log: &mut impl Log,
     ) -> Option<Relayed> {
         assert!(now >= self.now && now < self.steady_until, "{now} is not in the steady time");
-        let Relay { stage, from, next } = self.find_relay(now, ended)?;
+        let from = self.plan.places[ended]?.group;
+        let giver = &self.plan.groups[from];
+        let stage = &self.plan.stages[giver.stage];
+        let slot = self.find_slot(now, stage, (from, giver))?;
         self.now = now;
-        let here = Stamp::new(now, self.since);
         let group = &mut self.groups[from];
         group.open_members -= 1;
         group.in_flight -= 1;
         self.observed.complete(ended);
         let row = &mut self.members[ended];
         assert!(row.state() == State::Running, "{ended:?} ended without being updated");
-        row.complete(here);
-        log.record(moved(now, ended, (State::Running, State::Completed)));
-        let Some(Next { group: to, member, class }) = next else {
-            self.stages[stage].in_flight -= 1;
+        row.complete(Stamp::new(now, self.since));
+        log.record(Record::of_move(now, ended, (State::Running, State::Completed)));
+        let status = &mut self.stages[giver.stage];
+        let Slot::To(Next { group: to, candidate, member }) = slot else {
+            status.in_flight -= 1;
             self.run.in_flight -= 1;
             return Some(Relayed::Nothing);
         };
         // The stage's and the run's updates in flight are one less and one more.
         self.groups[to].in_flight += 1;
-        let groups = &self.plan.stages[stage].groups;
-        self.stages[stage].turn = wrapped(to.0 - groups.start + 1, groups.end - groups.start);
-        self.candidates[to].take_first_of(class);
-        self.observed.start(member);
-        let attempt = if self.members[member].state() == State::NotStarted {
-            log.record(moved(now, member, (State::NotStarted, State::Running)));
-            self.members[member].begin(here)
-        } else {
-            self.leave_waiting(to, member);
-            let attempt = self.members[member].count_attempt();
-            self.go_member(member, State::Running, None, None, log);
-            attempt
-        };
+        status.turn = wrapped(to.0 - stage.groups.start + 1, stage.groups.end - stage.groups.start);
+        self.candidates[to].remove_first(candidate);
+        let attempt = self.set_running(to, member, log);
         Some(Relayed::Start { member, attempt })
     }
 
-    /// What follows the ending, if it is one start or nothing.
+    /// What becomes of the slot of an ending in a group; `None`: more follows from it than that.
     #[inline]
-    fn find_relay(&mut self, now: Timestamp, ended: MemberId) -> Option<Relay> {
-        let from = self.plan.places[ended]?.group;
-        let (giver, giver_plan) = (&self.groups[from], &self.plan.groups[from]);
-        let stage = giver_plan.stage;
-        let full = self.stages[stage].in_flight == self.plan.stages[stage].max_concurrency;
+    fn find_slot(
+        &mut self,
+        now: Timestamp,
+        stage: &StagePlan,
+        (from, plan): (GroupId, &'p GroupPlan),
+    ) -> Option<Slot> {
+        let GroupStatus { in_flight, pending_members, .. } = self.groups[from];
+        let full = self.stages[plan.stage].in_flight == stage.max_concurrency;
         // Who could have started before has: nobody gets a slot that did not just become free.
-        let freed = full || giver.in_flight == giver_plan.max_concurrency;
-        let found = if freed { self.next_in_turn(stage, from) } else { None };
-        let Some((group, position, class)) = found else {
+        let freed = full || in_flight == plan.max_concurrency;
+        let found = match (freed, stage.groups.end - stage.groups.start) {
+            (false, _) => None,
+            (true, 1) => self.candidates[from].first().map(|first| (from, first)),
+            (true, _) => self.next_in_turn(plan.stage, from),
+        };
+        let Some((group, candidate)) = found else {
             // The group goes on as it is, and no poll is planned that looks at slots.
-            let goes_on = giver.in_flight > 1 && !self.wants_mending(stage);
-            return goes_on.then_some(Relay { stage, from, next: None });
+            let goes_on = in_flight > 1 && !self.wants_mending(plan.stage);
+            return goes_on.then_some(Slot::Free);
         };
         // The next starts at once: its window is open, and it has something to do that is there.
         // It is not the last of its group to wait, so that polls stay planned. Neither group
         // changes between Running and Pending.
-        let member = self.plan.groups[group].members[position as usize];
-        let passes =
-            group == from || (full && self.groups[group].in_flight > 0 && giver.in_flight > 1);
+        let (passes, waiting, plan) = if group == from {
+            (true, pending_members, plan)
+        } else {
+            let taker = &self.groups[group];
+            let passes = full && taker.in_flight > 0 && in_flight > 1;
+            (passes, taker.pending_members, &self.plan.groups[group])
+        };
+        let (position, class) = candidate;
+        let member = plan.members[position as usize];
         let starts = passes
             && class.is_open()
-            && (self.members[member].state() == State::NotStarted
-                || self.groups[group].pending_members > 1)
+            && (waiting > 1 || self.members[member].state() == State::NotStarted)
             && self.observed.trial(self.plan, member, now) == Trial::Start;
-        starts.then_some(Relay { stage, from, next: Some(Next { group, member, class }) })
+        starts.then_some(Slot::To(Next { group, candidate, member }))
     }
 
     /// The group whose turn it is of those with a candidate and room for it, once an update of
     /// `from` has ended; and the candidate.
     #[inline]
-    fn next_in_turn(&self, stage: StageId, from: GroupId) -> Option<(GroupId, u32, Class)> {
+    fn next_in_turn(&self, stage: StageId, from: GroupId) -> Option<(GroupId, (u32, Class))> {
         let all = &self.plan.stages[stage].groups;
         let groups = all.end - all.start;
-        if groups == 1 {
-            return self.candidates[from].first().map(|(position, class)| (from, position, class));
-        }
         (0..groups).find_map(|step| {
             let id = GroupId(all.start + self.in_turn(stage, step, groups));
             let in_flight = self.groups[id].in_flight - u32::from(id == from);
             let room = in_flight < self.plan.groups[id].max_concurrency;
-            let (position, class) = self.candidates[id].first().filter(|_| room)?;
-            Some((id, position, class))
+            self.candidates[id].first().filter(|_| room).map(|first| (id, first))
         })
     }
 
