@@ -106,6 +106,12 @@ impl MemberRow {
         self.last = 0;
     }
 
+    /// When it ended, if it has.
+    #[inline]
+    pub(super) fn completed(self, since: Timestamp) -> Option<Timestamp> {
+        instant(self.last >> REASON_BITS, since).filter(|_| self.state().is_ended())
+    }
+
     /// Everything, unpacked.
     pub(super) fn status(self, since: Timestamp) -> MemberStatus {
         let (state, last) = (self.state(), instant(self.last >> REASON_BITS, since));
@@ -114,7 +120,7 @@ impl MemberRow {
             attempts: self.attempts(),
             times: Times {
                 started: instant(self.first >> STARTED, since),
-                completed: last.filter(|_| state.is_ended()),
+                completed: self.completed(since),
             },
             reason: Reason::of_code((self.last & ((1 << REASON_BITS) - 1)) as u32),
             until: last.filter(|_| state == State::Pending),

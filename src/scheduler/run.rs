@@ -448,6 +448,12 @@ impl<'p> Scheduler<'p> {
         self.members[id].state()
     }
 
+    /// When a member ended, if it has: cheaper than all that [`Self::member`] says.
+    #[inline]
+    pub fn member_completed(&self, id: MemberId) -> Option<Timestamp> {
+        self.members[id].completed(self.since)
+    }
+
     /// What a gate has come to.
     pub fn gate(&self, id: GateId) -> &GateStatus {
         &self.gates[id]

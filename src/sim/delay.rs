@@ -110,6 +110,10 @@ impl Stretch {
 /// stages and replications.
 #[derive(Debug, Default)]
 pub(super) struct Path {
+    /// All records but those of members.
+    others: Vec<Record>,
+    /// Those of the member.
+    own: Vec<Record>,
     updating: Vec<Stretch>,
     failed: Vec<Stretch>,
     stopped: Vec<Stretch>,
@@ -143,13 +147,17 @@ pub(super) fn split(
     let Some(start) = scheduler.run().times.started else { return delays };
     let finish = scheduler.run().times.completed.filter(|_| has_finished(scheduler)).unwrap_or(end);
     let mut from = start;
+    path.others.clear();
+    path.others
+        .extend(records.iter().filter(|record| !matches!(record.node, Node::Member(_))).copied());
     for stage in plan.stages.ids() {
         let ended = scheduler.stage(stage).times.completed.filter(|_| has_ended(scheduler, stage));
         let to = ended.unwrap_or(finish).clamp(from, finish);
         if from < to {
-            path.follow(scheduler, records, stage, arrived, to);
-            if let Some(id) = decider(scheduler, stage) {
-                path.busy(scheduler, records, id, busy(id));
+            let decider = decider(scheduler, stage);
+            path.follow(scheduler, (stage, decider), records, arrived, Stretch { from, to });
+            if let Some(id) = decider {
+                path.busy(scheduler, busy(id));
             }
             path.charge(Stretch { from, to }, &mut delays);
         }
@@ -161,7 +169,7 @@ pub(super) fn split(
     // What is left when all stages have ended: a run that was stopped at its very end (R-C11).
     if from < finish {
         path.clear();
-        path.halts(records, finish);
+        path.halts(finish);
         path.charge(Stretch { from, to: finish }, &mut delays);
     }
     delays
@@ -198,14 +206,13 @@ fn has_ended(scheduler: &Scheduler<'_>, stage: StageId) -> bool {
 fn decider(scheduler: &Scheduler<'_>, stage: StageId) -> Option<MemberId> {
     let groups = &scheduler.plan().stages[stage].groups;
     let members = groups.clone().flat_map(|group| &scheduler.plan().groups[GroupId(group)].members);
-    let open = |id: &&MemberId| !scheduler.member(**id).state.is_ended();
-    let ended = |id: &MemberId| scheduler.member(*id).times.completed;
+    let open = |id: &&MemberId| !scheduler.member_state(**id).is_ended();
     if !has_ended(scheduler, stage)
         && let Some(id) = members.clone().filter(open).min()
     {
         return Some(*id);
     }
-    members.copied().max_by_key(|id| (ended(id), std::cmp::Reverse(*id)))
+    members.copied().max_by_key(|id| (scheduler.member_completed(*id), std::cmp::Reverse(*id)))
 }
 
 impl Path {
@@ -227,32 +234,37 @@ impl Path {
     fn follow(
         &mut self,
         scheduler: &Scheduler<'_>,
+        (stage, decider): (StageId, Option<MemberId>),
         records: &[Record],
-        stage: StageId,
         arrived: &dyn Fn(MemberId) -> Targets,
-        to: Timestamp,
+        Stretch { from, to }: Stretch,
     ) {
         self.clear();
-        self.halts(records, to);
-        let decider = decider(scheduler, stage);
+        self.halts(to);
         let place = decider.and_then(|id| scheduler.plan().places[id]);
-        self.gates_and_wait(scheduler, records, stage, place, to);
-        if let Some(id) = decider {
-            let member = scheduler.member(id);
-            self.member_ends = member.times.completed.filter(|_| member.state.is_ended());
-            self.updates(records, id, to);
-            if Targets::matter(scheduler.plan()) {
-                let targets = arrived(id);
-                (self.image, self.version) = (targets.image, targets.version);
-            }
-            self.windows(scheduler, records, id, to);
+        self.gates_and_wait(scheduler, stage, place, to);
+        let Some(id) = decider else { return };
+        // Nobody is tried before the stage, nor behind it.
+        let first = records.partition_point(|record| record.time < from);
+        let end = records.partition_point(|record| record.time <= to);
+        let own = |record: &&Record| record.node == Node::Member(id);
+        self.own.clear();
+        self.own.extend(records[first..end].iter().filter(own));
+        let member = scheduler.member(id);
+        self.member_ends = member.times.completed.filter(|_| member.state.is_ended());
+        self.updates(to);
+        if Targets::matter(scheduler.plan()) {
+            let targets = arrived(id);
+            (self.image, self.version) = (targets.image, targets.version);
         }
+        self.windows(scheduler, id, to);
     }
 
     /// The stretches in which the run was halted.
-    fn halts(&mut self, records: &[Record], to: Timestamp) {
+    fn halts(&mut self, to: Timestamp) {
         let (mut since, mut failed) = (None, false);
-        for record in records {
+        let others = std::mem::take(&mut self.others);
+        for record in &others {
             match (record.node, record.to) {
                 (Node::Run, State::Stopping | State::Stopped | State::Failed) => {
                     since = since.or(Some(record.time));
@@ -268,6 +280,7 @@ impl Path {
                 _ => {}
             }
         }
+        self.others = others;
         if let Some(from) = since {
             self.halt(failed, Stretch { from, to });
         }
@@ -282,7 +295,6 @@ impl Path {
     fn gates_and_wait(
         &mut self,
         scheduler: &Scheduler<'_>,
-        records: &[Record],
         stage: StageId,
         place: Option<MemberPlace>,
         to: Timestamp,
@@ -295,7 +307,7 @@ impl Path {
         });
         for id in (of_stage.before_gates.start..of_stage.after_gates.end).map(GateId) {
             let gate = scheduler.gate(id);
-            let Some(from) = pending_since(records, id) else { continue };
+            let Some(from) = pending_since(&self.others, id) else { continue };
             let until = gate.times.completed.unwrap_or(to);
             let mine = plan.gates[id].group.is_none_or(|g| place.is_some_and(|p| p.group == g));
             let from = if mine { from } else { from.max(ends.unwrap_or(to)) };
@@ -304,7 +316,8 @@ impl Path {
             }
         }
         let wait = scheduler.wait(stage);
-        let running = records
+        let running = self
+            .others
             .iter()
             .find(|record| record.node == Node::Wait(stage) && record.to == State::Running);
         if let Some(record) = running {
@@ -313,9 +326,9 @@ impl Path {
         }
     }
 
-    fn updates(&mut self, records: &[Record], id: MemberId, to: Timestamp) {
+    fn updates(&mut self, to: Timestamp) {
         let mut since = None;
-        for record in records.iter().filter(|record| record.node == Node::Member(id)) {
+        for record in &self.own {
             if record.to == State::Running {
                 since = Some(record.time);
             } else if let Some(from) = since.take() {
@@ -327,18 +340,12 @@ impl Path {
 
     /// When something else was at work on the member while the run wanted it, and until a poll
     /// noticed that it was over.
-    fn busy(
-        &mut self,
-        scheduler: &Scheduler<'_>,
-        records: &[Record],
-        id: MemberId,
-        stretches: Vec<(Timestamp, Timestamp)>,
-    ) {
+    fn busy(&mut self, scheduler: &Scheduler<'_>, stretches: Vec<(Timestamp, Timestamp)>) {
         let start = scheduler.run().times.started.expect("the run has started");
         for (from, to) in stretches {
-            let found = records.iter().any(|record| {
+            let found = self.own.iter().any(|record| {
                 let busy = record.reason == Some(Reason::MemberBusy);
-                record.node == Node::Member(id) && busy && from <= record.time && record.time < to
+                busy && from <= record.time && record.time < to
             });
             if found {
                 self.busy.push(Stretch { from, to });
@@ -348,19 +355,11 @@ impl Path {
     }
 
     /// Closed windows, and what was open and there but not noticed.
-    fn windows(
-        &mut self,
-        scheduler: &Scheduler<'_>,
-        records: &[Record],
-        id: MemberId,
-        to: Timestamp,
-    ) {
+    fn windows(&mut self, scheduler: &Scheduler<'_>, id: MemberId, to: Timestamp) {
         let plan = scheduler.plan();
         let start = scheduler.run().times.started.expect("the run has started");
         let until = self.member_ends.unwrap_or(to);
-        let tried = records
-            .iter()
-            .find(|record| record.node == Node::Member(id) && record.to == State::Pending);
+        let tried = self.own.iter().find(|record| record.to == State::Pending).copied();
         let targets = self.image.into_iter().chain(self.version);
         let there = targets.map(|target| target.from).max().unwrap_or(start);
         let mut open = |from: Timestamp, close: Timestamp| {

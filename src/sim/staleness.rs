@@ -39,14 +39,24 @@ pub(super) struct Pools {
     at: Vec<Vec<usize>>,
     /// Where each member's pools begin; one more than there are members.
     first: Column<MemberId, usize>,
+    /// The family of each pool.
+    families: Vec<FamilyId>,
     regions: usize,
 }
 
 impl Pools {
+    /// Where a member's pools stand among all pools.
+    fn of(&self, id: MemberId) -> std::ops::Range<usize> {
+        self.first[id]..self.first[MemberId(id.0 + 1)]
+    }
+}
+
+impl Pools {
     pub(super) fn new(fleet: &Fleet) -> Self {
-        let (mut sorted, mut first, mut number) = (BTreeMap::new(), Column::new(), 0);
+        let (mut sorted, mut first) = (BTreeMap::new(), Column::new());
+        let mut families = Vec::new();
         for (id, member) in fleet.members.iter_with_ids() {
-            first.push(number);
+            first.push(families.len());
             for pool in &member.pools {
                 let (version, behind) = match pool.image {
                     PoolImage::Exactly(image) => (Some(image.version), 0),
@@ -55,11 +65,11 @@ impl Pools {
                 let key = (pool.image.family(), member.region, version, behind);
                 let alike: &mut (PoolImage, Vec<_>) =
                     sorted.entry(key).or_insert((pool.image, Vec::new()));
-                alike.1.push((id, number));
-                number += 1;
+                alike.1.push((id, families.len()));
+                families.push(pool.image.family());
             }
         }
-        first.push(number);
+        first.push(families.len());
         let regions = fleet.regions.len();
         let mut at = vec![Vec::new(); regions * fleet.families.len()];
         let mut alike = Vec::new();
@@ -67,7 +77,7 @@ impl Pools {
             at[family.index() * regions + region.index()].push(alike.len());
             alike.push(Alike { family, region, image, pools });
         }
-        Self { alike, at, first, regions }
+        Self { alike, at, first, families, regions }
     }
 }
 
@@ -134,15 +144,20 @@ impl Staleness {
         }
         let mut stale = Span::ZERO;
         for id in plan.groups.iter().flat_map(|group| &group.members) {
-            let member = &plan.fleet.members[*id];
             let mut since = self.since[*id];
-            if target.is_some() && member.kubernetes_version < target {
-                since = since.min(kubernetes[member.region.index()]);
+            if target.is_some() {
+                let member = &plan.fleet.members[*id];
+                if member.kubernetes_version < target {
+                    since = since.min(kubernetes[member.region.index()]);
+                }
             }
-            let status = scheduler.member(*id);
-            let done = status.state == State::Completed
-                || (status.state == State::Skipped && at_target(status.reason));
-            let until = status.times.completed.filter(|_| done).unwrap_or(horizon).min(horizon);
+            let done = match scheduler.member_state(*id) {
+                State::Completed => true,
+                State::Skipped => at_target(scheduler.member(*id).reason),
+                _ => false,
+            };
+            let completed = scheduler.member_completed(*id).filter(|_| done);
+            let until = completed.unwrap_or(horizon).min(horizon);
             if since < until {
                 stale += until - since;
             }
@@ -156,8 +171,7 @@ impl Staleness {
         ran: &dyn Fn(FamilyId, RegionId, PoolImage) -> ImageVersion,
     ) {
         self.running.clear();
-        let last = pools.first.iter().last().copied().unwrap_or(0);
-        self.running.resize(last, ImageVersion::OLDEST);
+        self.running.resize(pools.families.len(), ImageVersion::OLDEST);
         self.at_first.clear();
         for alike in &pools.alike {
             let version = ran(alike.family, alike.region, alike.image);
@@ -173,10 +187,8 @@ impl Staleness {
         let plan = scheduler.plan();
         self.counts.refill(plan.fleet.families.len(), Vec::new());
         for id in plan.groups.iter().flat_map(|group| &group.members) {
-            let first = pools.first[*id];
-            for (number, pool) in plan.fleet.members[*id].pools.iter().enumerate() {
-                let version = self.running[first + number];
-                count(&mut self.counts[pool.image.family()], version, 1);
+            for pool in pools.of(*id) {
+                count(&mut self.counts[pools.families[pool]], self.running[pool], 1);
             }
         }
         let mut most = self.distinct();
@@ -190,10 +202,8 @@ impl Staleness {
                 most = most.max(self.distinct());
                 now = record.time;
             }
-            let first = pools.first[id];
-            let own = plan.fleet.members[id].pools.len();
-            for (number, image) in scheduler.images(id).take(own).enumerate() {
-                let running = &mut self.running[first + number];
+            for (pool, image) in pools.of(id).zip(scheduler.images(id)) {
+                let running = &mut self.running[pool];
                 if *running != image.version {
                     count(&mut self.counts[image.family], *running, -1);
                     count(&mut self.counts[image.family], image.version, 1);
