@@ -41,6 +41,8 @@ pub struct Fleet {
 pub struct Member {
     /// Unique name.
     pub name: String,
+    /// Whether it joins in mid-run (W9): until then it is not in the fleet, nor in any run.
+    pub joins: bool,
     /// Where it runs.
     pub region: RegionId,
     /// The member's `updateGroup`, if it has one.

@@ -10,6 +10,7 @@ mod changes;
 mod checks;
 mod distribution;
 mod files;
+mod joining;
 pub mod lints;
 mod members;
 mod population;
@@ -362,6 +363,11 @@ fn read_root(root: &Field<'_>, loader: &Loader<'_>, seed: Option<u64>) -> Option
     if let Some(field) = map.need("fleet") {
         builder.read(&field, seed, limits, loader);
     }
+    let world = map.get("world");
+    let of_world = world.map(|field| field.node);
+    let joining = joining::of_world(of_world, &mut builder, seed, loader);
+    joining::of_script(script.map(|field| field.node), &mut builder);
+    joining::check_size(root, &builder, limits);
     let update = update_of(&map, &mut builder);
     let has_update = map.get("update").is_some();
     let campaigns = changes::read(&map, &builder.fleet, start, loader);
@@ -373,7 +379,7 @@ fn read_root(root: &Field<'_>, loader: &Loader<'_>, seed: Option<u64>) -> Option
     let runs = (has_update, &profiles[..]);
     let (script, scripted_updates) = script::read(script, &mut builder, horizon, runs);
     profiles::check_targets((&profiles, &profile_places), &script, start, &map);
-    let world = world::read(map.get("world"), &script, &builder, loader);
+    let world = world::read(world, joining, &script, &builder, loader);
     let update = update?;
     warn_of_unreleased_targets(&update, &script, &builder, map.place_of("update"));
     let places = Places {

@@ -15,13 +15,14 @@
 //!
 //! # Rooms
 //!
-//! `plan` resolves a strategy over a fleet; `state` holds the table of legal moves. `run` holds the
-//! state of a run and takes events: `advance` draws their consequences, `gate` and `skip` open,
-//! complete and skip, `restart` stops and starts, `attempt` tries members in the order that `pick`
-//! keeps, `poll` notices those that wait, `judge` says Running or Pending, `relay` does the common
-//! case of all that at once, and `member` keeps what members have come to. `target` knows versions
-//! and availability, and `observe` takes what is so when a run starts; `action` is what people ask,
-//! `record` what is told, `status` the ARM resource.
+//! `plan` resolves a strategy over a fleet, with `limits`; `state` holds the table of legal moves.
+//! `run` holds the state of a run and takes events: `advance` draws their consequences, `gate` and
+//! `skip` open, complete and skip, `restart` stops and starts, `attempt` tries members in the order
+//! that `pick` keeps, `poll` notices those that wait, `judge` says Running or Pending, `relay` does
+//! the common case of all that at once, and `member` keeps what members have come to. `target`
+//! knows versions and availability; `observe` takes what is so when a run starts, and `absent` who
+//! is not there then; `action` is what people ask, `record` what is told, `status` the ARM
+//! resource.
 //!
 //! Two rooms stand apart from runs: [`auto_upgrade`] decides which runs a profile makes, and with
 //! which target (section 8); [`disruption`] decides whether a configuration change may reimage
@@ -31,6 +32,7 @@
 //! updated by one at a time ([`Event::Busy`]), and tells each what the others have done
 //! ([`Scheduler::observe_member`]).
 
+mod absent;
 mod action;
 mod advance;
 mod attempt;
@@ -39,6 +41,7 @@ pub mod disruption;
 mod gate;
 mod invariants;
 mod judge;
+mod limits;
 mod member;
 mod observe;
 mod pick;
@@ -55,6 +58,7 @@ mod strategy;
 mod target;
 
 pub use action::{Action, GatePath, GateScope, GateTiming, Refusal, Released, SkipTarget};
+pub use limits::Limits;
 pub use plan::{
     Cohort, FLEET_MAX_MEMBERS, GatePlan, GroupPlan, MemberPlace, Plan, STAGE_MAX_CONCURRENCY,
     STAGE_MAX_GROUPS, StagePlan,

@@ -20,6 +20,7 @@ pub mod nodes;
 mod outages;
 pub mod outcome;
 pub mod people;
+mod presence;
 mod queue;
 mod relay;
 pub mod releases;
@@ -223,7 +224,8 @@ impl<'p> Simulation<'p> {
         self.truth.draw(self.world, replication, &mut self.scheduler);
         self.truth.begin(self.world, end, &mut self.queue);
         let start = self.world.start();
-        self.changes.reset(self.world, self.scheduler.plan(), (replication, end), &mut self.queue);
+        let told = (self.world, &self.truth.presence);
+        self.changes.reset(told, self.scheduler.plan(), (replication, end), &mut self.queue);
         self.with_hub(Hub::reset);
         self.deliver(start, Happening::Start, watch);
         let (mut last, mut wakes) = (start, 0_u32);
@@ -290,10 +292,7 @@ impl<'p> Simulation<'p> {
             Happening::Arrival(what, region) => Event::Arrived(what, region),
             Happening::Outage(region, begins) => Event::Outage(region, begins),
             Happening::Withdrawn(what) => Event::Withdrawn(what),
-            Happening::Scripted(number) => {
-                self.truth.scripted(self.world, now, number);
-                self.world.scripted(number)
-            }
+            Happening::Scripted(number) => self.world.scripted(number),
             Happening::Published | Happening::OwnBegins(..) | Happening::OwnEnds(..) => {
                 unreachable!("only the hub looks at releases")
             }
@@ -340,8 +339,8 @@ impl<'p> Simulation<'p> {
         let degraded = self.truth.known_degraded();
         let draws = (&self.truth.luck, self.truth.replication());
         for notice in self.notices.drain(..) {
-            let (plan, people) = (self.scheduler.plan(), &mut self.truth.people);
-            let (what, who) = ((now, notice), (plan, degraded));
+            let people = &mut self.truth.people;
+            let (what, who) = ((now, notice), (&self.scheduler, degraded));
             people.react(&self.world.crew, draws, what, who, &mut self.queue);
         }
     }
@@ -368,11 +367,15 @@ impl<'p> Simulation<'p> {
         let (notices, course) = (&mut self.notices, &mut self.course);
         let mut told = Told { watch, notices, course, waiting: world.crew.skips() };
         for tiding in tidings {
-            let outputs = self.scheduler.handle(now, tiding.event(), &mut told);
+            let Some(event) = tiding.event() else {
+                self.truth.arrive(world, (now, tiding), &mut self.scheduler, &mut self.queue);
+                continue;
+            };
+            let outputs = self.scheduler.handle(now, event, &mut told);
             assert_eq!(outputs.len(), 0, "nobody is started before the scheduler is woken");
         }
         self.react(now);
-        let ill = (self.scheduler.plan(), self.truth.known_degraded());
+        let ill = (&self.scheduler, self.truth.known_degraded());
         let draws = (&self.truth.luck, self.truth.replication());
         let (people, queue) = (&mut self.truth.people, &mut self.queue);
         match upshot {
@@ -439,6 +442,11 @@ impl<'p> Simulation<'p> {
             records,
             ran: &|family, region, image| self.truth.ran(world, family, region, image),
             arrivals: self.truth.all_arrivals(world),
+            newcomers: if world.comings {
+                self.truth.newcomers(world, &self.scheduler, end)
+            } else {
+                Vec::new()
+            },
             horizon: end,
         })
     }

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use fleetsim::error::Diagnostic;
 use fleetsim::experiment::Experiment;
+use fleetsim::fleet::Member;
 use fleetsim::scenario::variants::{JOINT, Tried};
 use fleetsim::scenario::vary::{self, Edit};
 use fleetsim::scenario::{Scenario, lints};
@@ -331,5 +332,6 @@ fn place_of(scenario: &Scenario, strategy: &Strategy) -> Option<fleetsim::error:
 /// Members that no group selects, in the fleet's order.
 pub(crate) fn in_no_group<'p>(plan: &'p Plan<'_>) -> impl Iterator<Item = &'p str> {
     let members = plan.fleet.members.iter_with_ids();
-    members.filter(|(id, _)| plan.places[*id].is_none()).map(|(_, member)| member.name.as_str())
+    let left_out = |(id, member): &(_, &Member)| plan.places[*id].is_none() && !member.joins;
+    members.filter(left_out).map(|(_, member)| member.name.as_str())
 }

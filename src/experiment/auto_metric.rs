@@ -4,6 +4,7 @@ use std::fmt;
 
 use crate::experiment::Unit;
 use crate::scheduler::State;
+use crate::sim::behind::Behind;
 use crate::sim::{Autonomous, Outcome};
 use crate::stats::Observation;
 
@@ -51,7 +52,7 @@ impl AutoMetric {
 
     #[expect(clippy::cast_precision_loss, reason = "counts are small")]
     fn count(self, autonomous: &Autonomous) -> f64 {
-        let Autonomous { runs, behind, own_upgrades, members, time } = autonomous;
+        let Autonomous { runs, behind, own_upgrades } = autonomous;
         let over = |state: State| matches!(state, State::Completed | State::Skipped);
         // The first cohort is everybody.
         let everybody = behind.iter().map(|cohorts| &cohorts[0]);
@@ -60,7 +61,7 @@ impl AutoMetric {
             Self::Completed => runs.iter().filter(|run| over(run.state)).count() as f64,
             Self::Overtaken => runs.iter().filter(|run| run.overtaken.is_some()).count() as f64,
             Self::Behind => {
-                let means = everybody.map(|one| one.mean_seconds(*members, *time));
+                let means = everybody.map(Behind::mean_seconds);
                 means.sum::<f64>() / behind.len().max(1) as f64
             }
             Self::Own => f64::from(*own_upgrades),

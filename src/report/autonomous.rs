@@ -40,7 +40,9 @@ pub struct Row {
 pub fn rows(plan: &Plan<'_>, outcomes: &[Outcome]) -> Vec<Row> {
     let cohorts = Cohorts::of(plan.fleet);
     let all: Vec<_> = outcomes.iter().filter_map(|outcome| outcome.autonomous.as_ref()).collect();
-    let Some(first) = all.first().filter(|_| !plan.beside.is_empty()) else { return Vec::new() };
+    if all.is_empty() {
+        return Vec::new();
+    }
     let replications = u32::try_from(all.len()).expect("replications fit u32");
     let mut rows = Vec::new();
     for (profile, beside) in plan.beside.iter().enumerate() {
@@ -56,9 +58,9 @@ pub fn rows(plan: &Plan<'_>, outcomes: &[Outcome]) -> Vec<Row> {
                 by: by.clone(),
                 value: value.clone(),
                 members,
-                behind: sum.mean_seconds(members * replications, first.time),
+                behind: sum.mean_seconds(),
                 worst: sum.worst,
-                share: sum.share(members * replications, first.time),
+                share: sum.share(),
                 never: f64::from(sum.never_caught_up) / f64::from(replications),
             });
         }

@@ -51,7 +51,7 @@ const POOL: &[&str] = &[
 const CONFIGURATIONS: [&str; 3] =
     ["aksManagedAutoUpgradeSchedule", "aksManagedNodeOSUpgradeSchedule", "default"];
 /// The most members a fleet may have (`serviceLimits: azure`).
-const MOST_MEMBERS: usize = 1_000;
+pub(super) const MOST_MEMBERS: usize = 1_000;
 
 /// What `script.releases` says about regions, needed before the fleet is read.
 #[derive(Debug, Default)]
@@ -79,6 +79,8 @@ pub(super) struct Builder<'a> {
     pub(super) default_configurations: Vec<Spot>,
     /// What they say, each where it is described first.
     pub(super) default_windows: BTreeMap<MaintenanceWindow, Spot>,
+    /// How many versions behind pools are of which no image is said.
+    pub(super) default_behind: u32,
     names: BTreeMap<String, MemberId>,
     regions: BTreeMap<String, RegionId>,
     families: BTreeMap<String, FamilyId>,
@@ -96,6 +98,7 @@ impl<'a> Builder<'a> {
             window_places: Column::new(),
             default_configurations: vec![],
             default_windows: BTreeMap::new(),
+            default_behind: 1,
             names: BTreeMap::new(),
             regions: BTreeMap::new(),
             families: BTreeMap::new(),
@@ -147,6 +150,7 @@ impl<'a> Builder<'a> {
         let (kubernetes_window, node_os_window) = self.maintenance(&map, region_name);
         let member = Member {
             name,
+            joins: false,
             region: region.unwrap_or(RegionId::new(0)),
             update_group: map
                 .get("updateGroup")
@@ -203,6 +207,11 @@ impl<'a> Builder<'a> {
             }
         }
         found
+    }
+
+    /// The member of this name, if there is one.
+    pub(super) fn known_member(&self, name: &str) -> Option<MemberId> {
+        self.names.get(name).copied()
     }
 
     /// The id of a region.
@@ -403,9 +412,9 @@ impl<'a> Builder<'a> {
                 self.behind(&field, written)
             }
             Some(field) => self.image(&field).map(PoolImage::Exactly),
-            None => Some(self.default_image(written, 1)),
+            None => Some(self.default_image(written, self.default_behind)),
         };
-        let image = image.unwrap_or_else(|| self.default_image(written, 1));
+        let image = image.unwrap_or_else(|| self.default_image(written, self.default_behind));
         let is_windows = self.fleet.families[image.family()].starts_with("AKSWindows");
         let by_family = if is_windows { OsType::Windows } else { OsType::Linux };
         if written.is_some_and(|written| written != by_family) {

@@ -37,6 +37,26 @@ pub(super) fn read(
     let Some(count) = Field::new(notes, "count", &count.value).integer::<u32>(0, MOST) else {
         return;
     };
+    let Ok(number) = u16::try_from(number) else {
+        field.fail("too-large", "a fleet has at most 65536 populations");
+        return;
+    };
+    draw(builder, field, (seed, number), count, loader);
+}
+
+/// Appends so many members as this describes them, with the luck of this population.
+pub(super) fn draw(
+    builder: &mut Builder<'_>,
+    field: &Field<'_>,
+    (seed, number): (u64, u16),
+    count: u32,
+    loader: &Loader<'_>,
+) {
+    let notes = builder.notes;
+    let Value::Map(entries) = &field.node.value else {
+        let _ = field.map("a population", &["name", "region"]);
+        return;
+    };
     let Some(name) = field.node.get("name") else {
         field
             .fail("missing-key", "a population needs `name`")
@@ -44,10 +64,6 @@ pub(super) fn read(
         return;
     };
     let Some(pattern) = Pattern::read(&Field::new(notes, "name", name), count) else { return };
-    let Ok(number) = u16::try_from(number) else {
-        field.fail("too-large", "a fleet has at most 65536 populations");
-        return;
-    };
     let luck = Luck::new(seed);
     let mut drawer = Drawer { luck, number, member: 0, fields: RefCell::default(), loader, notes };
     let before = notes.errors();
@@ -78,7 +94,7 @@ fn scalar(like: &Node, text: String) -> Node {
 }
 
 /// A name with a number in it: `prod-{n}`, `prod-{n:04}`.
-struct Pattern<'a> {
+pub(super) struct Pattern<'a> {
     before: &'a str,
     after: &'a str,
     /// How many digits at least, if there is a number at all.
@@ -86,7 +102,7 @@ struct Pattern<'a> {
 }
 
 impl<'a> Pattern<'a> {
-    fn read(field: &Field<'a>, count: u32) -> Option<Self> {
+    pub(super) fn read(field: &Field<'a>, count: u32) -> Option<Self> {
         let text = field.filled_text()?;
         let wrong = |message: &str| {
             field
@@ -118,7 +134,7 @@ impl<'a> Pattern<'a> {
         Some(Self { before, after, width: Some(width) })
     }
 
-    fn name(&self, n: u32) -> String {
+    pub(super) fn name(&self, n: u32) -> String {
         match self.width {
             Some(width) => format!("{}{n:0width$}{}", self.before, self.after),
             None => self.before.to_owned(),

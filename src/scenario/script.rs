@@ -6,6 +6,7 @@ mod obstacles;
 use std::collections::BTreeMap;
 
 use super::access::{Field, Map, nearest};
+use super::joining;
 use super::members::{Builder, ScriptedRegions, kubernetes};
 use super::tree::{Node, Spot, Value};
 use super::update::RESTARTS;
@@ -34,6 +35,7 @@ const ACTION: &[&str] = &[
     "stopMember",
     "startMember",
     "leave",
+    "join",
 ];
 /// An action has one of these, beside its time and its run.
 const VERBS: &[&str] = ACTION.split_at(2).1;
@@ -217,6 +219,7 @@ fn actions(
     who: &Who<'_>,
 ) -> Vec<ScriptedAction> {
     let mut actions = vec![];
+    let joinings = joinings(field, builder);
     for item in field.items().into_iter().flatten() {
         let Some(map) = item.map("an action", ACTION) else { continue };
         let at = map.need("at").and_then(|field| super::duration(&field));
@@ -237,6 +240,7 @@ fn actions(
         }
         let run = run_of(&map, &verb, who);
         let (Some(at), Some(action)) = (at, action(&verb, builder, who)) else { continue };
+        check_departure((&verb, at), &action, builder, &joinings);
         if at > horizon {
             item.notes
                 .warning(
@@ -252,10 +256,36 @@ fn actions(
     actions
 }
 
+/// When each member joins that the script lets join.
+fn joinings(field: &Field<'_>, builder: &Builder<'_>) -> BTreeMap<MemberId, Span> {
+    let items = field.items().into_iter().flatten();
+    let joining = items.filter_map(|item| {
+        let member = joining::joins(item.node.get("join")?, builder)?;
+        let Value::Scalar { text, .. } = &item.node.get("at")?.value else { return None };
+        Some((member, text.parse().ok()?))
+    });
+    joining.collect()
+}
+
+/// W9: who leaves must have joined.
+fn check_departure(
+    (verb, at): (&Field<'_>, Span),
+    action: &ScriptedVerb,
+    builder: &Builder<'_>,
+    joinings: &BTreeMap<MemberId, Span>,
+) {
+    let ScriptedVerb::Leave(id) = action else { return };
+    if let Some(joins) = joinings.get(id).filter(|joins| at < **joins) {
+        let name = &builder.fleet.members[*id].name;
+        let message = format!("`{name}` leaves at {at}, before it joins at {joins}");
+        verb.fail("W9", message).hint("let it leave later");
+    }
+}
+
 /// `run`: the profile's run that is asked, by its name. Whether there is one by then shows when the
 /// time comes (R-E6); here only that there can be.
 fn run_of(map: &Map<'_>, verb: &Field<'_>, who: &Who<'_>) -> Option<String> {
-    let of_the_world = ["addPool", "generate", "stopMember", "startMember", "leave"];
+    let of_the_world = ["addPool", "generate", "stopMember", "startMember", "leave", "join"];
     let of_a_run = !of_the_world.contains(&verb.name);
     let Some(field) = map.own("run") else {
         if of_a_run && !who.has_update {
@@ -314,6 +344,7 @@ fn action(verb: &Field<'_>, builder: &mut Builder<'_>, who: &Who<'_>) -> Option<
             member(verb, builder).map(|id| ScriptedVerb::Power(id, PowerState::Running))
         }
         "leave" => member(verb, builder).map(ScriptedVerb::Leave),
+        "join" => joining::joins(verb.node, builder).map(ScriptedVerb::Join),
         _ => {
             let map = verb.map("an addPool", &["member", "pool"])?;
             let member = map

@@ -17,7 +17,7 @@ use super::files::Loader;
 use super::members::Builder;
 use super::tree::Value;
 use crate::quantiles::Distribution;
-use crate::sim::model::{DurationModel, Mishaps, ReleaseModel, WorldModel};
+use crate::sim::model::{DurationModel, Joining, Mishaps, ReleaseModel, WorldModel};
 use crate::sim::script::Script;
 
 const WORLD: &[&str] = &[
@@ -41,6 +41,7 @@ const NOT_YET: [(&str, &str); 1] = [("campaigns", "campaigns")];
 /// Reads `world`. A script that says what happens takes the place of the models it replaces.
 pub(super) fn read(
     field: Option<Field<'_>>,
+    joining: Vec<Joining>,
     script: &Script,
     builder: &Builder<'_>,
     loader: &Loader<'_>,
@@ -89,7 +90,7 @@ pub(super) fn read(
         starter: people.starter,
         defects: key("defects").and_then(|field| defects::read(&field, builder, loader)),
         own_upgrades: own_upgrades::read(key("ownUpgrades"), loader),
-        churn: key("churn").and_then(|field| churn::read(&field, builder, loader)),
+        churn: key("churn").and_then(|field| churn::read(&field, joining, builder, loader)),
     };
     if let Some(map) = &map {
         doubts::warn(map, &model, script, builder.fleet.members.len());

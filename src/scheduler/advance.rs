@@ -1,7 +1,7 @@
 //! What follows by itself: endings counted, stages and groups begun and ended, halts shown.
 
 use crate::ids::{GroupId, MemberId, StageId};
-use crate::scheduler::plan::{GroupPlan, StagePlan, ids};
+use crate::scheduler::plan::{StagePlan, ids};
 use crate::scheduler::run::{GroupStatus, Phase, Scheduler, StageStatus};
 use crate::scheduler::{FailureCode, Log, Node, NodeImageSelection, Reason, State};
 use crate::time::Timestamp;
@@ -12,7 +12,8 @@ impl Scheduler<'_> {
         (self.next_grid, self.since) = (self.now, self.now);
         self.go(Node::Run, State::Running, None, None, log);
         if self.plan.update.node_images == NodeImageSelection::Consistent {
-            self.observed.choose_consistent(self.plan);
+            let regions = self.family_regions().into_owned();
+            self.observed.choose_consistent(&regions);
         }
         self.judge_wanted = true;
         self.settle_now(log);
@@ -60,12 +61,12 @@ impl Scheduler<'_> {
         status.failure_count += 1;
         status.failures += 1;
         let mut because = Reason::MaxAllowedFailuresExceeded;
-        if status.failures > self.plan.groups[group].max_allowed_failures && !status.failed {
+        if status.failures > status.limits.max_allowed_failures && !status.failed {
             status.failed = true;
             status.error = Some(because);
             self.go(Node::Group(group), State::Failed, None, None, log);
         }
-        let over = self.stages[stage].failures > self.plan.stages[stage].max_allowed_failures;
+        let over = self.stages[stage].failures > self.stages[stage].limits.max_allowed_failures;
         if !over {
             because = Reason::GroupFailed;
         }
@@ -216,7 +217,7 @@ impl Scheduler<'_> {
     pub(super) fn nothing_but_skipped(&self, plan: &StagePlan) -> bool {
         ids::<GroupId>(&plan.groups).all(|id| {
             let group = &self.groups[id];
-            group.skipped_members as usize == self.plan.groups[id].members.len()
+            group.skipped_members == group.limits.size
         })
     }
 
@@ -241,7 +242,7 @@ impl Scheduler<'_> {
                 continue;
             }
             if self.groups[group].open_members == 0 {
-                self.skip_group(group, skipped_because(plan), log);
+                self.skip_group(group, self.skipped_because(group), log);
                 continue;
             }
             self.go(Node::Group(group), State::Running, None, None, log);
@@ -267,8 +268,8 @@ impl Scheduler<'_> {
             self.skip_group(id, Reason::User, log);
         } else if group.failed {
             // It stays Failed until the run is restarted (R-D2) or a user skips it (R-E4).
-        } else if group.skipped_members as usize == plan.members.len() {
-            self.skip_group(id, skipped_because(plan), log);
+        } else if group.skipped_members == group.limits.size {
+            self.skip_group(id, self.skipped_because(id), log);
         } else {
             let group = &mut self.groups[id];
             if group.phase == Phase::Members && (plan.after_gates.is_empty() || !self.halted()) {
@@ -325,14 +326,15 @@ impl Scheduler<'_> {
         self.are_done(&self.plan.stages[id].after_gates) && self.wait_is_done(id)
     }
 
+    /// Why a group with nobody to update is Skipped (R-K4).
+    pub(super) fn skipped_because(&self, id: GroupId) -> Reason {
+        let empty = self.groups[id].limits.size == 0;
+        if empty { Reason::NoMembers } else { Reason::AllMembersSkipped }
+    }
+
     pub(super) fn end_stage(&mut self, id: StageId, state: State, log: &mut impl Log) {
         self.stages[id].phase = Phase::Ended;
         self.judge_wanted = true;
         self.go(Node::Stage(id), state, None, None, log);
     }
-}
-
-/// Why a group with nobody to update is Skipped (R-K4).
-fn skipped_because(plan: &GroupPlan) -> Reason {
-    if plan.members.is_empty() { Reason::NoMembers } else { Reason::AllMembersSkipped }
 }

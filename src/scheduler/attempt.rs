@@ -21,12 +21,13 @@ impl Scheduler<'_> {
         }
         let plan = &self.plan.stages[id];
         let groups = plan.groups.end - plan.groups.start;
+        let most = self.stages[id].limits.max_concurrency;
         if self.next_edge <= self.now {
             self.pass_all_edges(id);
         }
         // Passes over the groups that start nobody; stops after a whole round of them.
         let mut idle = 0;
-        while idle < groups && self.stages[id].in_flight < plan.max_concurrency && !self.halted() {
+        while idle < groups && self.stages[id].in_flight < most && !self.halted() {
             let turn = self.in_turn(id, idle, groups);
             if self.take_turn(GroupId(plan.groups.start + turn), log) {
                 self.stages[id].turn = wrapped(turn + 1, groups);
@@ -74,7 +75,8 @@ impl Scheduler<'_> {
         if self.groups[id].phase != Phase::Members {
             return false;
         }
-        while self.groups[id].in_flight < plan.max_concurrency && !self.halted() {
+        let most = self.groups[id].limits.max_concurrency;
+        while self.groups[id].in_flight < most && !self.halted() {
             let Some((position, class)) = self.candidates[id].take_first() else { return false };
             if self.try_member(id, plan.members[position as usize], class, log) {
                 return true;

@@ -42,7 +42,7 @@ impl Scheduler<'_> {
         }
         assert_eq!(stage.in_flight, in_flight, "{}: updates are its groups'", plan.name);
         assert_eq!(stage.failure_count, failures, "{}: failures are its groups'", plan.name);
-        assert!(in_flight <= plan.max_concurrency, "{}: over its limit (L3)", plan.name);
+        assert!(in_flight <= stage.limits.max_concurrency, "{}: over its limit (L3)", plan.name);
         let current = id.0.cmp(&self.run.current);
         match current {
             std::cmp::Ordering::Less => {
@@ -59,14 +59,15 @@ impl Scheduler<'_> {
     fn check_group(&self, id: GroupId) {
         let (plan, group) = (&self.plan.groups[id], &self.groups[id]);
         let count = |wanted: State| {
-            plan.members.iter().filter(|id| self.members[**id].state() == wanted).count()
+            self.members_of(id).filter(|id| self.members[*id].state() == wanted).count()
         };
         assert_eq!(group.in_flight as usize, count(State::Running), "{}: in flight", plan.name);
         assert_eq!(group.pending_members as usize, count(State::Pending), "{}", plan.name);
         assert_eq!(group.skipped_members as usize, count(State::Skipped), "{}", plan.name);
         let open = count(State::NotStarted) + count(State::Pending) + count(State::Running);
         assert_eq!(group.open_members as usize, open, "{}: open members", plan.name);
-        assert!(group.in_flight <= plan.max_concurrency, "{}: over its limit (L3)", plan.name);
+        let most = group.limits.max_concurrency;
+        assert!(group.in_flight <= most, "{}: over its limit (L3)", plan.name);
         for (position, member) in (0..).zip(&plan.members) {
             let ready =
                 group.phase == Phase::Members && self.candidates[id].contains(plan, position);

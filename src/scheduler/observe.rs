@@ -28,6 +28,11 @@ impl Scheduler<'_> {
         self.observed.place(self.plan, (family, region, versions), version);
     }
 
+    /// Learns what the nodes of a pool run of a member that joins.
+    pub fn observe_pool(&mut self, member: MemberId, pool: usize, version: ImageVersion) {
+        self.observed.observe_pool(member, pool, version);
+    }
+
     /// Learns, before the run starts, until when the target Kubernetes version is supported (U7).
     pub fn observe_support(&mut self, support: Support) {
         self.support_ends = support.community_until;

@@ -9,6 +9,7 @@ use crate::error::Diagnostic;
 use crate::fleet::{Fleet, Member, Selector};
 use crate::ids::{Column, FamilyId, GateId, GroupId, Id, MemberId, RegionId, StageId, WindowId};
 use crate::scheduler::auto_upgrade::Profile;
+use crate::scheduler::limits::{Asked, Limits};
 use crate::scheduler::target::FirstKinds;
 use crate::scheduler::{
     Gate, GateKind, GatePath, GateScope, GateTiming, Group, ServiceLimits, Stage, Strategy, Update,
@@ -51,7 +52,9 @@ pub struct Plan<'f> {
     pub family_regions: Column<FamilyId, Bits>,
     /// Members in the run.
     pub size: u32,
-    /// Whose runs the plan is for, if it is for those of an auto-upgrade profile.
+    /// Whose runs the plan is for, if it is for those of an auto-upgrade profile. Its members are
+    /// all that the fleet ever has; those that it lacks when a run is made are left out of the run
+    /// (R-I21). Other plans are of the members that are there from the beginning.
     pub profile: Option<&'f Profile>,
     /// Plans of the profiles that make runs beside this one's, in the scenario's order.
     pub beside: Vec<Self>,
@@ -85,6 +88,8 @@ pub struct StagePlan {
     pub after_gates: Range<u32>,
     /// The after-stage wait; zero means none (R-F8).
     pub wait: Span,
+    /// What the limits were resolved from.
+    pub(super) asked: Asked,
 }
 
 /// A group, resolved.
@@ -100,6 +105,8 @@ pub struct GroupPlan {
     pub max_concurrency: u32,
     /// The ceiling before it was clamped to the stage's and the size, for warnings.
     pub asked_concurrency: u32,
+    /// What the limits were resolved from.
+    pub(super) asked: Asked,
     /// Resolved failure budget (L4).
     pub max_allowed_failures: u32,
     /// Gates before it.
@@ -172,6 +179,17 @@ impl<'f> Plan<'f> {
         limits: ServiceLimits,
         clock: Range<Timestamp>,
     ) -> Result<Self, Vec<Diagnostic>> {
+        Self::compile_for(None, strategy, fleet, update, limits, &clock)
+    }
+
+    fn compile_for(
+        profile: Option<&'f Profile>,
+        strategy: &'f Strategy,
+        fleet: &'f Fleet,
+        update: &'f Update,
+        limits: ServiceLimits,
+        clock: &Range<Timestamp>,
+    ) -> Result<Self, Vec<Diagnostic>> {
         let mut plan = Self {
             fleet,
             update,
@@ -185,7 +203,7 @@ impl<'f> Plan<'f> {
             intervals: fleet.windows.iter().map(|_| Vec::new()).collect(),
             family_regions: fleet.families.iter().map(|_| Bits::new(fleet.regions.len())).collect(),
             size: 0,
-            profile: None,
+            profile,
             beside: Vec::new(),
         };
         let one_by_one = [one_by_one()];
@@ -203,7 +221,7 @@ impl<'f> Plan<'f> {
         for stage in stages {
             plan.add_stage(stage, everybody, limits, &mut errors);
         }
-        plan.finish(&clock);
+        plan.finish(clock);
         if errors.is_empty() { Ok(plan) } else { Err(errors) }
     }
 
@@ -220,8 +238,8 @@ impl<'f> Plan<'f> {
         let mut errors = Vec::new();
         for profile in profiles {
             let (strategy, update) = (&profile.strategy, &profile.update);
-            match Self::compile(strategy, self.fleet, update, limits, clock.clone()) {
-                Ok(plan) => self.beside.push(Self { profile: Some(profile), ..plan }),
+            match Self::compile_for(Some(profile), strategy, self.fleet, update, limits, clock) {
+                Ok(plan) => self.beside.push(plan),
                 Err(found) => errors.extend(found),
             }
         }
@@ -251,10 +269,8 @@ impl<'f> Plan<'f> {
             .collect();
         let size =
             u32::try_from(chosen.iter().map(Vec::len).sum::<usize>()).expect("members fit u32");
-        let asked =
-            stage.max_concurrency.map_or(STAGE_MAX_CONCURRENCY, |a| a.of_rounded_down(size));
-        let cap = if limits == ServiceLimits::Azure { STAGE_MAX_CONCURRENCY } else { u32::MAX };
-        let max_concurrency = asked.clamp(1, cap);
+        let asked = Asked::of_stage(stage, limits);
+        let Limits { max_concurrency, max_allowed_failures, .. } = asked.stage(size);
         let owner = (stage.name.as_str(), id, None);
         let before_gates = self.add_gates(&stage.before_gates, owner, GateTiming::Before);
         let first = self.groups.len();
@@ -276,10 +292,11 @@ impl<'f> Plan<'f> {
             groups,
             size,
             max_concurrency,
-            max_allowed_failures: stage.max_allowed_failures.map_or(0, |a| a.of_rounded_up(size)),
+            max_allowed_failures,
             before_gates,
             after_gates,
             wait: stage.after_stage_wait,
+            asked,
         });
     }
 
@@ -295,7 +312,8 @@ impl<'f> Plan<'f> {
         let group = GroupId::new(self.groups.len() + index);
         for (id, member) in fleet.members.iter_with_ids() {
             let inside = stage.member_selector.as_ref().is_none_or(|s| s.matches(&member.labels));
-            if !inside || !chooser.chooses(member) {
+            let comes_late = member.joins && self.profile.is_none();
+            if !inside || comes_late || !chooser.chooses(member) {
                 continue;
             }
             if let Some(other) = self.places[id] {
@@ -334,13 +352,15 @@ impl<'f> Plan<'f> {
         ceiling: u32,
     ) {
         let size = u32::try_from(members.len()).expect("members fit u32");
-        let max_allowed_failures = stage.max_allowed_failures.map_or(0, |a| a.of_rounded_up(size));
+        let asked = Asked::of_implicit_group(stage);
+        let Limits { max_concurrency, max_allowed_failures, .. } = asked.group(size, ceiling);
         self.groups.push(GroupPlan {
             name: stage.name.clone(),
             stage: id,
             members,
-            max_concurrency: ceiling.min(size).max(1),
-            asked_concurrency: ceiling.min(size).max(1),
+            max_concurrency,
+            asked_concurrency: max_concurrency,
+            asked,
             max_allowed_failures,
             before_gates: 0..0,
             after_gates: 0..0,
@@ -352,7 +372,8 @@ impl<'f> Plan<'f> {
     fn add_group(&mut self, group: &Group, stage: StageId, members: Vec<MemberId>, ceiling: u32) {
         let size = u32::try_from(members.len()).expect("members fit u32");
         let id = GroupId::new(self.groups.len());
-        let asked = group.max_concurrency.map_or(1, |a| a.of_rounded_down(size)).max(1);
+        let asked = Asked::of_group(group);
+        let Limits { max_concurrency, max_allowed_failures, .. } = asked.group(size, ceiling);
         let owner = (group.name.as_str(), stage, Some(id));
         let before_gates = self.add_gates(&group.before_gates, owner, GateTiming::Before);
         let after_gates = self.add_gates(&group.after_gates, owner, GateTiming::After);
@@ -360,9 +381,10 @@ impl<'f> Plan<'f> {
             name: group.name.clone(),
             stage,
             members,
-            max_concurrency: asked.min(ceiling).min(size).max(1),
-            asked_concurrency: asked,
-            max_allowed_failures: group.max_allowed_failures.map_or(0, |a| a.of_rounded_up(size)),
+            max_concurrency,
+            asked_concurrency: asked.concurrency(size),
+            asked,
+            max_allowed_failures,
             before_gates,
             after_gates,
             cohorts: Vec::new(),
@@ -385,6 +407,11 @@ impl<'f> Plan<'f> {
             self.gates.push(GatePlan { display_name, kind: gate.kind, stage, group, timing, path });
         }
         first..first + u32::try_from(gates.len()).expect("gates fit u32")
+    }
+
+    /// All members of all groups, group after group.
+    pub fn members(&self) -> impl Iterator<Item = MemberId> + '_ {
+        self.groups.iter().flat_map(|group| group.members.iter().copied())
     }
 
     /// The window that an update of this type looks at (U9).

@@ -163,7 +163,7 @@ impl Scheduler<'_> {
             return;
         }
         let stage = StageId(self.run.current);
-        let room = self.stages[stage].in_flight < self.plan.stages[stage].max_concurrency;
+        let room = self.stages[stage].in_flight < self.stages[stage].limits.max_concurrency;
         let always = self.plan.update.poll_interval == Span::ZERO;
         let mut earliest = Timestamp::MAX;
         for id in ids::<GroupId>(&self.plan.stages[stage].groups) {
@@ -176,7 +176,7 @@ impl Scheduler<'_> {
                 candidates.next_opening(self.plan, plan, &mut self.windows, self.now)
             } else {
                 // Messages out of date can only be mended when a slot is free (R-B3).
-                let room = room && group.in_flight < plan.max_concurrency;
+                let room = room && group.in_flight < group.limits.max_concurrency;
                 let look = candidates.wants_look() || (room && candidates.wants_mending());
                 let look = look.then_some(self.now);
                 look.into_iter().chain(candidates.next_edge()).chain(self.support_ends).min()

@@ -130,10 +130,11 @@ impl<'p> Scheduler<'p> {
         stage: &StagePlan,
         (from, plan): (GroupId, &'p GroupPlan),
     ) -> Option<Slot> {
-        let GroupStatus { in_flight, pending_members, .. } = self.groups[from];
-        let full = self.stages[plan.stage].in_flight == stage.max_concurrency;
+        let GroupStatus { in_flight, pending_members, limits, .. } = self.groups[from];
+        let whole = &self.stages[plan.stage];
+        let full = whole.in_flight == whole.limits.max_concurrency;
         // Who could have started before has: nobody gets a slot that did not just become free.
-        let freed = full || in_flight == plan.max_concurrency;
+        let freed = full || in_flight == limits.max_concurrency;
         let found = match (freed, stage.groups.end - stage.groups.start) {
             (false, _) => None,
             (true, 1) => self.candidates[from].first().map(|first| (from, first)),
@@ -172,7 +173,7 @@ impl<'p> Scheduler<'p> {
         (0..groups).find_map(|step| {
             let id = GroupId(all.start + self.in_turn(stage, step, groups));
             let in_flight = self.groups[id].in_flight - u32::from(id == from);
-            let room = in_flight < self.plan.groups[id].max_concurrency;
+            let room = in_flight < self.groups[id].limits.max_concurrency;
             self.candidates[id].first().filter(|_| room).map(|first| (id, first))
         })
     }

@@ -3,6 +3,7 @@
 use crate::bits::Bits;
 use crate::fleet::{ImageVersion, KubernetesVersion, NodeImage};
 use crate::ids::{Column, GateId, GroupId, MemberId, StageId};
+use crate::scheduler::limits::{Limits, NO_LIMITS};
 use crate::scheduler::member::MemberRow;
 use crate::scheduler::pick::{Candidates, WindowClock};
 use crate::scheduler::plan::Plan;
@@ -68,6 +69,8 @@ pub struct StageStatus {
     pub failure_count: u32,
     /// Updates in flight.
     pub in_flight: u32,
+    /// Its limits, and how many members of the run it has.
+    pub limits: Limits,
     pub(super) phase: Phase,
     /// Failures since the last restart, which the threshold judges (R-D1).
     pub failures: u32,
@@ -95,6 +98,8 @@ pub struct GroupStatus {
     pub failure_count: u32,
     /// Updates in flight.
     pub in_flight: u32,
+    /// Its limits, and how many members of the run it has.
+    pub limits: Limits,
     /// Failures since the last restart, which the threshold judges (R-D1).
     pub failures: u32,
     pub(super) phase: Phase,
@@ -164,6 +169,7 @@ const STAGE_AT_FIRST: StageStatus = StageStatus {
     error: None,
     failure_count: 0,
     in_flight: 0,
+    limits: NO_LIMITS,
     phase: Phase::NotReached,
     failures: 0,
     failed: false,
@@ -177,6 +183,7 @@ const GROUP_AT_FIRST: GroupStatus = GroupStatus {
     error: None,
     failure_count: 0,
     in_flight: 0,
+    limits: NO_LIMITS,
     phase: Phase::NotReached,
     failures: 0,
     failed: false,
@@ -215,6 +222,8 @@ pub struct Scheduler<'p> {
     pub(super) busy: Bits,
     /// Members that have left the fleet (R-I21).
     pub(super) left: Bits,
+    /// Members of the plan that are not in the run: they were not in the fleet when it was made.
+    pub(super) absent: Bits,
     /// Regions with an outage (W3).
     pub(super) outages: Bits,
     /// Endings and decisions whose consequences have not been drawn yet.
@@ -261,6 +270,7 @@ impl<'p> Scheduler<'p> {
             observed: Observed::default(),
             busy: Bits::default(),
             left: Bits::default(),
+            absent: Bits::default(),
             outages: Bits::default(),
             unsettled: false,
             try_wanted: false,
@@ -288,9 +298,12 @@ impl<'p> Scheduler<'p> {
         self.run = RUN_AT_FIRST;
         self.stages.refill(plan.stages.len(), STAGE_AT_FIRST);
         self.groups.refill(plan.groups.len(), GROUP_AT_FIRST);
+        for (status, stage) in self.stages.iter_mut().zip(&plan.stages) {
+            status.limits = stage.limits();
+        }
         for id in plan.groups.ids() {
-            let members = plan.groups[id].members.len();
-            self.groups[id].open_members = u32::try_from(members).expect("members fit u32");
+            let limits = plan.groups[id].limits();
+            (self.groups[id].open_members, self.groups[id].limits) = (limits.size, limits);
             self.candidates[id].reset(&plan.groups[id]);
         }
         self.members.refill(plan.fleet.members.len(), MemberRow::default());
@@ -301,6 +314,7 @@ impl<'p> Scheduler<'p> {
         self.observed.reset(plan);
         self.busy.reset(plan.fleet.members.len());
         self.left.reset(plan.fleet.members.len());
+        self.absent.clear();
         self.outages.reset(plan.fleet.regions.len());
         (self.unsettled, self.try_wanted, self.judge_wanted) = (false, false, false);
         (self.look_now, self.has_due, self.support_ends) = (false, false, None);

@@ -16,7 +16,7 @@ impl Scheduler<'_> {
                 let members = &self.plan.fleet.members;
                 let id = members
                     .ids()
-                    .find(|id| members[*id].name == *name && self.plan.places[*id].is_some())
+                    .find(|id| members[*id].name == *name && self.is_in_run(*id))
                     .ok_or(Refusal::UnknownName)?;
                 self.user_skips_member(id, log);
             }
@@ -145,9 +145,7 @@ impl Scheduler<'_> {
         let plan = &self.plan.stages[id];
         for group in ids::<GroupId>(&plan.groups) {
             if self.groups[group].phase != Phase::Ended {
-                let empty = self.plan.groups[group].members.is_empty();
-                let because = if empty { Reason::NoMembers } else { Reason::AllMembersSkipped };
-                self.skip_group(group, because, log);
+                self.skip_group(group, self.skipped_because(group), log);
             }
         }
         self.skip_gates(&plan.before_gates, log);

@@ -6,7 +6,7 @@ use crate::fleet::NodeImage;
 use crate::ids::{GateId, GroupId, MemberId, StageId};
 use crate::scheduler::plan::ids;
 use crate::scheduler::run::{Scheduler, Times};
-use crate::scheduler::{GateKind, NodeImageSelection, Reason, State, Upgrade};
+use crate::scheduler::{GateKind, Limits, NodeImageSelection, Reason, State, Upgrade};
 use crate::time::Span;
 
 impl Scheduler<'_> {
@@ -114,10 +114,7 @@ impl Scheduler<'_> {
                 let name = group.map_or("", |id| &self.plan.groups[id].name);
                 error(reason.text(codes), &format!("group \"{name}\" has failed"))
             }
-            _ => error(
-                reason.text(codes),
-                &exceeded(stage.failures, plan.max_allowed_failures, plan.size),
-            ),
+            _ => error(reason.text(codes), &exceeded(stage.failures, stage.limits)),
         });
         let groups: Vec<Value> =
             ids::<GroupId>(&plan.groups).map(|id| self.group_status(id, codes)).collect();
@@ -131,8 +128,8 @@ impl Scheduler<'_> {
         json!({
             "name": plan.name,
             "status": life(stage.state, stage.times, because.as_ref()),
-            "maxConcurrency": plan.max_concurrency,
-            "maxAllowedFailures": plan.max_allowed_failures,
+            "maxConcurrency": stage.limits.max_concurrency,
+            "maxAllowedFailures": stage.limits.max_allowed_failures,
             "failureCount": stage.failure_count,
             "beforeGates": self.gate_statuses(&plan.before_gates),
             "afterGates": self.gate_statuses(&plan.after_gates),
@@ -143,20 +140,19 @@ impl Scheduler<'_> {
 
     fn group_status(&self, id: GroupId, codes: &[String]) -> Value {
         let (plan, group) = (&self.plan.groups[id], &self.groups[id]);
-        let size = u32::try_from(plan.members.len()).expect("members fit u32");
-        let because = group.error.map(|reason| {
-            error(reason.text(codes), &exceeded(group.failures, plan.max_allowed_failures, size))
-        });
+        let because = group
+            .error
+            .map(|reason| error(reason.text(codes), &exceeded(group.failures, group.limits)));
         let members: Vec<Value> =
-            plan.members.iter().map(|id| self.member_status(*id, codes)).collect();
-        let message = (plan.members.is_empty() && group.state == State::Skipped)
+            self.members_of(id).map(|id| self.member_status(id, codes)).collect();
+        let message = (group.limits.size == 0 && group.state == State::Skipped)
             .then_some("the group has no members");
         json!({
             "name": plan.name,
             "status": life(group.state, group.times, because.as_ref()),
             "message": message,
-            "maxConcurrency": plan.max_concurrency,
-            "maxAllowedFailures": plan.max_allowed_failures,
+            "maxConcurrency": group.limits.max_concurrency,
+            "maxAllowedFailures": group.limits.max_allowed_failures,
             "failureCount": group.failure_count,
             "beforeGates": self.gate_statuses(&plan.before_gates),
             "afterGates": self.gate_statuses(&plan.after_gates),
@@ -274,6 +270,7 @@ fn error(code: &str, message: &str) -> Value {
     json!({"code": code, "message": message})
 }
 
-fn exceeded(failures: u32, allowed: u32, size: u32) -> String {
+fn exceeded(failures: u32, limits: Limits) -> String {
+    let Limits { size, max_allowed_failures: allowed, .. } = limits;
     format!("{failures} of {size} members have failed, {allowed} may")
 }

@@ -115,6 +115,11 @@ impl Observed {
         self.end_epoch();
     }
 
+    /// Learns what a pool of a member runs.
+    pub(super) fn observe_pool(&mut self, id: MemberId, pool: usize, version: ImageVersion) {
+        self.change(id, |_, pools| pools[pool].version = version);
+    }
+
     /// Learns until when Kubernetes versions are supported.
     pub(super) fn observe_calendar(&mut self, calendar: &SupportCalendar) {
         self.calendar.clone_from(calendar);
@@ -305,9 +310,9 @@ impl Observed {
     }
 
     /// Chooses the newest common image of each family (U2 Consistent, R-I5), at the run's start.
-    pub(super) fn choose_consistent(&mut self, plan: &Plan<'_>) {
+    pub(super) fn choose_consistent(&mut self, regions: &Column<FamilyId, Bits>) {
         self.end_epoch();
-        for (family, regions) in plan.family_regions.iter_with_ids() {
+        for (family, regions) in regions.iter_with_ids() {
             let everywhere = |known: &&KnownImage| {
                 known.image.family == family && regions.iter().all(|r| known.regions.contains(r))
             };

@@ -71,6 +71,8 @@ pub struct Behind {
     twice_integral: i128,
     /// Member-milliseconds in which they were behind at all.
     spent: i64,
+    /// Member-milliseconds in which they were in the fleet.
+    present: i64,
     /// The most that a member ever was.
     pub worst: Span,
     /// Members that fell behind and were never up to date again.
@@ -78,24 +80,24 @@ pub struct Behind {
 }
 
 impl Behind {
-    /// The mean over these members and this time, in seconds.
+    /// The mean over these members, as long as they were in the fleet, in seconds.
     #[expect(clippy::cast_precision_loss, reason = "a mean of seconds")]
-    pub fn mean_seconds(&self, members: u32, time: Span) -> f64 {
-        let all = i128::from(members) * i128::from(time.as_millis()) * 2_000;
+    pub fn mean_seconds(&self) -> f64 {
+        let all = i128::from(self.present) * 2_000;
         if all == 0 { 0.0 } else { self.twice_integral as f64 / all as f64 }
     }
 
-    /// The share of the time of these members in which they were behind.
+    /// The share of the time of these members in the fleet in which they were behind.
     #[expect(clippy::cast_precision_loss, reason = "a share")]
-    pub fn share(&self, members: u32, time: Span) -> f64 {
-        let all = i128::from(members) * i128::from(time.as_millis());
-        if all == 0 { 0.0 } else { self.spent as f64 / all as f64 }
+    pub fn share(&self) -> f64 {
+        if self.present == 0 { 0.0 } else { self.spent as f64 / self.present as f64 }
     }
 
     /// Joins what two replications, or two cohorts, came to.
     pub fn add(&mut self, other: &Self) {
         self.twice_integral += other.twice_integral;
         self.spent += other.spent;
+        self.present += other.present;
         self.worst = self.worst.max(other.worst);
         self.never_caught_up += other.never_caught_up;
     }
@@ -108,6 +110,10 @@ struct Staleness {
     newer: Timestamp,
     /// Up to when time has been counted.
     counted: Timestamp,
+    /// From when to when the member is in the fleet.
+    here: (Timestamp, Timestamp),
+    /// Nothing counts as newer before: when it joined, of those that are not there from the start.
+    not_before: Timestamp,
     twice_integral: i128,
     spent: i64,
     worst: i64,
@@ -140,6 +146,8 @@ impl Watched {
         let nothing = Staleness {
             newer: Timestamp::MAX,
             counted: start,
+            here: (start, Timestamp::MAX),
+            not_before: Timestamp::MIN,
             twice_integral: 0,
             spent: 0,
             worst: 0,
@@ -149,7 +157,10 @@ impl Watched {
         self.aims.resize_with(profiles, Vec::new);
         for (members, aims) in self.members.iter_mut().zip(&mut self.aims) {
             members.clear();
-            members.resize(fleet.members.len(), nothing);
+            members.extend(fleet.members.iter().map(|member| Staleness {
+                here: (if member.joins { Timestamp::MAX } else { start }, Timestamp::MAX),
+                ..nothing
+            }));
             aims.clear();
         }
         self.regions.clear();
@@ -193,7 +204,7 @@ impl Watched {
         self.aims[profile].push(aim);
         for (id, member) in (0..).map(MemberId).zip(&mut self.members[profile]) {
             let region = self.regions[id.0 as usize];
-            if is_below(observer, id, what) {
+            if member.is_here() && is_below(observer, id, what) {
                 member.newer = member.newer.min(there(arrivals, &aim, region));
             }
         }
@@ -210,12 +221,42 @@ impl Watched {
         let region = self.regions[id.0 as usize];
         for (members, aims) in self.members.iter_mut().zip(&self.aims) {
             let member = &mut members[id.0 as usize];
+            if !member.is_here() {
+                continue;
+            }
             member.count(now);
             let was_behind = member.newer <= now;
             let newer = aims.iter().filter(|aim| is_below(observer, id, aim.what));
             let newer = newer.map(|aim| there(arrivals, aim, region)).min();
-            member.newer = newer.unwrap_or(Timestamp::MAX);
+            member.newer = newer.unwrap_or(Timestamp::MAX).max(member.not_before);
             member.caught_up |= was_behind && member.newer > now;
+        }
+    }
+
+    /// A member joins: from now on its time counts, and how far it is behind.
+    pub(super) fn joined(
+        &mut self,
+        id: MemberId,
+        now: Timestamp,
+        arrivals: &Arrivals,
+        observer: &Scheduler<'_>,
+    ) {
+        for members in &mut self.members {
+            let member = &mut members[id.0 as usize];
+            (member.here, member.counted) = ((now, Timestamp::MAX), now);
+            member.not_before = now;
+        }
+        self.moved(id, now, arrivals, observer);
+    }
+
+    /// A member leaves: nothing of it counts any more.
+    pub(super) fn left(&mut self, id: MemberId, now: Timestamp) {
+        for members in &mut self.members {
+            let member = &mut members[id.0 as usize];
+            if member.is_here() {
+                member.count(now);
+                (member.newer, member.here.1) = (Timestamp::MAX, now);
+            }
         }
     }
 
@@ -225,7 +266,9 @@ impl Watched {
             let mut sums = vec![Behind::default(); cohorts.names.len()];
             for (member, mine) in members.iter_mut().zip(&cohorts.of) {
                 member.count(end);
+                let (joined, left) = member.here;
                 let one = Behind {
+                    present: (left.min(end) - joined.min(end)).as_millis(),
                     twice_integral: member.twice_integral,
                     spent: member.spent,
                     worst: Span::from_millis(member.worst),
@@ -242,6 +285,10 @@ impl Watched {
 }
 
 impl Staleness {
+    fn is_here(&self) -> bool {
+        self.here.0 < Timestamp::MAX && self.here.1 == Timestamp::MAX
+    }
+
     /// Counts the time up to now.
     fn count(&mut self, now: Timestamp) {
         let from = self.counted.max(self.newer);

@@ -1,10 +1,13 @@
-//! Members come and go: they are stopped and started, and they leave (W9).
+//! Members come and go: they are stopped and started, they join and they leave (W9).
+
+use std::collections::BTreeMap;
 
 use crate::fleet::{Fleet, PowerState};
 use crate::ids::{Column, MemberId};
 use crate::quantiles::{Distribution, Quantiles};
 use crate::sim::draw::{Luck, Purpose};
 use crate::sim::model::Setting;
+use crate::sim::presence::Presence;
 use crate::sim::queue::{Happening, Queue};
 use crate::sim::whom::Whom;
 use crate::time::{Span, Timestamp};
@@ -19,6 +22,8 @@ pub struct ChurnModel {
     pub stopped: Option<Stopping>,
     /// `leave`: members leave the fleet; `None`: nobody does.
     pub leave: Option<Leaving>,
+    /// `join`: members join the fleet, kind by kind; empty: nobody does.
+    pub join: Vec<Joining>,
 }
 
 /// Members are stopped and started again.
@@ -37,8 +42,20 @@ pub struct Stopping {
 pub struct Leaving {
     /// Who.
     pub whom: Whom,
-    /// From the scenario's start until a member leaves, in milliseconds.
+    /// From the scenario's start, or from when it joins, until a member leaves, in milliseconds.
     pub after: Distribution,
+}
+
+/// Members of one kind join the fleet, one after another.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Joining {
+    /// Who, in the order in which they join: members of the fleet of which it is said that they
+    /// join.
+    pub members: Vec<MemberId>,
+    /// Whom each of them is like; empty when they are described by themselves.
+    pub like: Vec<MemberId>,
+    /// From the scenario's start, or from one joining, to the next, in milliseconds.
+    pub every: Distribution,
 }
 
 /// The churn of a world, compiled for all replications.
@@ -51,6 +68,10 @@ pub(super) struct ChurnWorld {
     /// Who can leave.
     leaving: Vec<MemberId>,
     leaves: Option<Quantiles>,
+    /// Who joins, kind by kind, and how far apart.
+    joining: Vec<(Vec<MemberId>, Quantiles)>,
+    /// Whom members that join are like.
+    like: BTreeMap<MemberId, MemberId>,
     members: usize,
 }
 
@@ -71,8 +92,28 @@ impl ChurnWorld {
                 .map(|model| (Quantiles::new(&model.every), Quantiles::new(&model.lasts))),
             leaving: model.leave.as_ref().map(|model| chosen(&model.whom)).unwrap_or_default(),
             leaves: model.leave.as_ref().map(|model| Quantiles::new(&model.after)),
+            joining: model
+                .join
+                .iter()
+                .map(|kind| (kind.members.clone(), Quantiles::new(&kind.every)))
+                .collect(),
+            like: model.join.iter().flat_map(Joining::pairs).collect(),
             members: fleet.members.len(),
         })
+    }
+}
+
+impl ChurnWorld {
+    /// Whom a member that joins is like.
+    pub(super) fn like(&self, id: MemberId) -> Option<MemberId> {
+        self.like.get(&id).copied()
+    }
+}
+
+impl Joining {
+    /// Who is like whom.
+    fn pairs(&self) -> impl Iterator<Item = (MemberId, MemberId)> + '_ {
+        self.members.iter().copied().zip(self.like.iter().copied())
     }
 }
 
@@ -85,13 +126,14 @@ pub(super) struct Churn {
 }
 
 impl Churn {
-    /// Everybody is as at the start; puts the first turns and all departures up to the horizon
-    /// into the queue.
+    /// Everybody is as at the start; puts the first turns, and who joins and leaves up to the
+    /// horizon, into the queue.
     pub(super) fn reset(
         &mut self,
         world: &ChurnWorld,
         replication: u32,
         (fleet, start, end): (&Fleet, Timestamp, Timestamp),
+        presence: &mut Presence,
         queue: &mut Queue,
     ) {
         (self.replication, self.end) = (replication, end);
@@ -99,17 +141,48 @@ impl Churn {
         for (id, member) in fleet.members.iter_with_ids() {
             self.power[id] = member.power_state;
         }
+        self.joinings(world, start, presence, queue);
         for id in &world.stopped {
-            self.next_turn(world, start, *id, 0, queue);
+            self.next_turn(world, presence.stay(*id, start).0, *id, 0, queue);
         }
         let Some(after) = &world.leaves else { return };
         for id in &world.leaving {
             let bits = world.luck.at(replication, Purpose::LeavesAfter, 0, id.0);
-            self.push(start, after.millis(bits, SHORTEST), Happening::Leaves(*id), queue);
+            let (joins, after) = (presence.stay(*id, start).0, after.millis(bits, SHORTEST));
+            if joins <= end {
+                presence.will_leave(*id, joins + Span::from_millis(after));
+                self.push(joins, after, Happening::Leaves(*id), queue);
+            }
         }
     }
 
+    /// Puts the joinings up to the horizon into the queue.
+    fn joinings(
+        &self,
+        world: &ChurnWorld,
+        start: Timestamp,
+        presence: &mut Presence,
+        queue: &mut Queue,
+    ) {
+        for (kind, (members, every)) in (0..).zip(&world.joining) {
+            let draws = world.luck.sequence(self.replication, Purpose::JoinsAfter, kind);
+            let mut at = start;
+            for (id, bits) in members.iter().zip(draws) {
+                at += Span::from_millis(every.millis(bits, SHORTEST));
+                if at > self.end {
+                    break;
+                }
+                presence.will_join(*id, at);
+                queue.push(at, Happening::Joins(*id));
+            }
+        }
+    }
+
+    /// Nothing happens to a member that never joins.
     fn push(&self, now: Timestamp, after: i64, what: Happening, queue: &mut Queue) {
+        if now > self.end {
+            return;
+        }
         let at = now + Span::from_millis(after);
         if at <= self.end {
             queue.push(at, what);

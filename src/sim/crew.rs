@@ -153,12 +153,12 @@ impl People {
         crew: &Crew<'_>,
         draws: Draws<'_>,
         (now, notice): (Timestamp, Notice),
-        (plan, degraded): (&Plan<'_>, u32),
+        (scheduler, degraded): (&Scheduler<'_>, u32),
         queue: &mut Queue,
     ) {
         match notice {
             Notice::GatePending(gate) => {
-                if plan.gates[gate].kind == GateKind::Approval {
+                if scheduler.plan().gates[gate].kind == GateKind::Approval {
                     self.ask_approval(crew, draws, now, gate, queue);
                 }
             }
@@ -176,12 +176,13 @@ impl People {
             }
             Notice::RunGoesOn => {
                 (self.halted, self.stopped_for_health) = (None, false);
-                self.watch(crew, draws, now, (plan, degraded), queue);
+                self.watch(crew, draws, now, (scheduler, degraded), queue);
                 for gate in std::mem::take(&mut self.withheld) {
                     self.ask_approval(crew, draws, now, gate, queue);
                 }
             }
             Notice::MemberPending(member) => {
+                let plan = scheduler.plan();
                 self.member_pending(crew, draws, now, (plan, member), queue);
             }
         }
@@ -220,7 +221,7 @@ impl People {
             return Some(approve);
         }
         let who = crew.people.approvers.as_ref()?;
-        if degraded <= who.tolerance.of_rounded_down(plan.size) {
+        if degraded <= who.tolerance.of_rounded_down(scheduler.size()) {
             return Some(approve);
         }
         self.withheld.push(gate);
@@ -236,11 +237,11 @@ impl People {
         crew: &Crew<'_>,
         draws: Draws<'_>,
         now: Timestamp,
-        (plan, degraded): (&Plan<'_>, u32),
+        (scheduler, degraded): (&Scheduler<'_>, u32),
         queue: &mut Queue,
     ) {
         let (Some(who), Some(reaction)) = (&crew.people.watchers, &crew.reaction) else { return };
-        if self.reacting || degraded <= who.limit.of_rounded_down(plan.size) {
+        if self.reacting || degraded <= who.limit.of_rounded_down(scheduler.size()) {
             return;
         }
         self.reacting = true;
@@ -261,7 +262,7 @@ impl People {
     ) -> Option<Event<'static>> {
         self.reacting = false;
         let who = crew.people.watchers.as_ref()?;
-        if degraded <= who.limit.of_rounded_down(scheduler.plan().size) {
+        if degraded <= who.limit.of_rounded_down(scheduler.size()) {
             return None;
         }
         match scheduler.run().state {
@@ -284,13 +285,13 @@ impl People {
         crew: &Crew<'_>,
         draws: Draws<'_>,
         now: Timestamp,
-        (plan, degraded): (&Plan<'_>, u32),
+        (scheduler, degraded): (&Scheduler<'_>, u32),
         queue: &mut Queue,
     ) {
         let Some(delay) = crew.start_again.as_ref().filter(|_| self.stopped_for_health) else {
             return;
         };
-        let of_run = |amount: Amount| amount.of_rounded_down(plan.size);
+        let of_run = |amount: Amount| amount.of_rounded_down(scheduler.size());
         let limit = crew.people.watchers.as_ref().map(|who| of_run(who.limit));
         let tolerance = crew.people.approvers.as_ref().map(|who| of_run(who.tolerance));
         if limit.into_iter().chain(tolerance).all(|bearable| degraded <= bearable) {

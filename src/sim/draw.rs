@@ -129,6 +129,9 @@ pub enum Purpose {
     /// When a configuration change is asked for, where that is drawn; by member. The attempts tell
     /// campaigns apart.
     ChangeAsked = 144,
+    /// From the start, or one joining, to the next; by number. The attempts tell kinds of members
+    /// that join apart. (From here to 299: members that join, security patches, own upgrades.)
+    JoinsAfter = 200,
     /// How long a member without a window is behind its own channel before it upgrades itself; by
     /// member. The attempts count its own upgrades, images even, Kubernetes odd.
     OwnDelay = 128,

@@ -21,7 +21,7 @@ use crate::sim::behind::{Cohorts, Watched};
 use crate::sim::crew::People;
 use crate::sim::draw::Luck;
 use crate::sim::durations::Begins;
-use crate::sim::news::Upshot;
+use crate::sim::news::{Tiding, Upshot};
 use crate::sim::outcome::{Autonomous, ProfileRun};
 use crate::sim::queue::{Happening, RunNo};
 use crate::sim::releases::News;
@@ -283,7 +283,8 @@ impl<'p> Hub<'p> {
             | Happening::ReleaseHalted(_)
             | Happening::DefectFixed(_)
             | Happening::PowerTurns(..)
-            | Happening::Leaves(_) => self.news(sim, now, happening, watch),
+            | Happening::Leaves(_)
+            | Happening::Joins(_) => self.news(sim, now, happening, watch),
             Happening::ChangeAsked(member, campaign) => {
                 if self.at_work[member].is_some() {
                     sim.changes.wait(now, (member, campaign), watch);
@@ -345,7 +346,7 @@ impl<'p> Hub<'p> {
         let Simulation { truth, scheduler, notices, queue, world, .. } = sim;
         let (replication, degraded) = (truth.replication(), truth.known_degraded());
         let (people, luck, scheduler) = self.around(truth, scheduler, no);
-        let (draws, who) = ((luck, replication), (scheduler.plan(), degraded));
+        let (draws, who) = ((luck, replication), (scheduler, degraded));
         for notice in notices.drain(..) {
             people.react(&world.crew, draws, (now, notice), who, queue);
         }
@@ -379,7 +380,14 @@ impl<'p> Hub<'p> {
         let (world, mut tidings) = (sim.world, Vec::new());
         let upshot = sim.truth.news(world, (now, happening), &mut sim.queue, &mut tidings);
         for tiding in tidings {
-            self.hand_to_all(sim, now, tiding.event(), watch);
+            if let Some(event) = tiding.event() {
+                self.hand_to_all(sim, now, event, watch);
+            }
+            match tiding {
+                Tiding::Joined(member) => self.welcome(sim, now, member),
+                Tiding::Left(member) => self.behind.left(member, now),
+                Tiding::Power(..) | Tiding::Arrived(..) => {}
+            }
         }
         let Some(upshot) = upshot else { return };
         let (replication, degraded) = (sim.truth.replication(), sim.truth.known_degraded());
@@ -387,12 +395,24 @@ impl<'p> Hub<'p> {
             let no = index.checked_sub(1).map_or(RunNo::UPDATE, |index| self.going[index]);
             let Simulation { truth, scheduler, queue, .. } = &mut *sim;
             let (people, luck, scheduler) = self.around(truth, scheduler, no);
-            let (draws, ill) = ((luck, replication), (scheduler.plan(), degraded));
+            let (draws, ill) = ((luck, replication), (scheduler, degraded));
             match upshot {
                 Upshot::Noticed => people.watch(&world.crew, draws, now, ill, queue),
                 Upshot::Fixed => people.defect_fixed(&world.crew, draws, now, ill, queue),
             }
         }
+    }
+
+    /// A member joins: it is in no run that exists (R-I21), but all learn what it runs.
+    fn welcome(&mut self, sim: &mut Simulation<'p>, now: Timestamp, member: MemberId) {
+        let Simulation { truth, scheduler, queue, world, .. } = &mut *sim;
+        truth.arrive(world, (now, Tiding::Joined(member)), scheduler, queue);
+        for other in &self.going {
+            let position = other.beside().expect("`update` is not among them");
+            self.runs[position].scheduler.observe_member(member, scheduler);
+        }
+        self.behind.joined(member, now, truth.arrivals(world), scheduler);
+        self.watch_channels(sim, member, now);
     }
 
     /// Hands news of the world to all runs.
@@ -450,6 +470,7 @@ impl<'p> Hub<'p> {
             self.runs[position].scheduler.observe_member(member, &sim.scheduler);
         }
         self.behind.moved(member, now, sim.truth.arrivals(sim.world), &sim.scheduler);
+        sim.truth.moved(sim.world, (now, member), &sim.scheduler);
         self.tell_others(sim, now, Some(no), Event::Busy(member, false));
         self.own_freed(sim, now, member);
     }
@@ -508,13 +529,7 @@ impl<'p> Hub<'p> {
     pub(super) fn outcome(&mut self, start: Timestamp, end: Timestamp) -> Autonomous {
         let runs = self.runs.iter().map(|run| run.outcome(start)).collect();
         let behind = self.behind.outcome(&self.cohorts, end);
-        Autonomous {
-            runs,
-            behind,
-            own_upgrades: self.own.done,
-            members: self.cohorts.sizes[0],
-            time: end - start,
-        }
+        Autonomous { runs, behind, own_upgrades: self.own.done }
     }
 
     /// The runs of profiles, in the order in which they were made.

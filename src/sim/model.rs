@@ -6,7 +6,7 @@ pub use crate::quantiles::Distribution;
 use crate::scheduler::auto_upgrade::Profile;
 use crate::scheduler::{Restart, Update};
 use crate::sim::campaign::Campaign;
-pub use crate::sim::churn::{ChurnModel, Leaving, Stopping};
+pub use crate::sim::churn::{ChurnModel, Joining, Leaving, Stopping};
 pub use crate::sim::crew::{Skipper, Starter, Watchers};
 pub use crate::sim::defects::{DefectModel, Halt};
 pub use crate::sim::failures::FailureModel;

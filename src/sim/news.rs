@@ -16,17 +16,20 @@ pub(super) enum Tiding {
     Power(MemberId, PowerState),
     /// A member has left.
     Left(MemberId),
+    /// A member has joined: it is in no run that exists (R-I21).
+    Joined(MemberId),
     /// A release that was held back arrives.
     Arrived(Released, RegionId),
 }
 
 impl Tiding {
-    /// As a scheduler is told of it.
-    pub(super) fn event(self) -> Event<'static> {
+    /// As a scheduler is told of it; `None`: it is no business of runs that exist.
+    pub(super) fn event(self) -> Option<Event<'static>> {
         match self {
-            Self::Power(member, power) => Event::PowerState(member, power),
-            Self::Left(member) => Event::Left(member),
-            Self::Arrived(what, region) => Event::Arrived(what, region),
+            Self::Power(member, power) => Some(Event::PowerState(member, power)),
+            Self::Left(member) => Some(Event::Left(member)),
+            Self::Arrived(what, region) => Some(Event::Arrived(what, region)),
+            Self::Joined(_) => None,
         }
     }
 }
@@ -48,8 +51,12 @@ impl Truth {
         if let (Some(defects), Some(model)) = (&mut self.defects, &world.defects) {
             defects.reset(model, replication, (fleet.members.len(), start), queue);
         }
+        if world.comings {
+            self.presence.reset(world.setting);
+        }
         if let Some(model) = &world.churn {
-            self.churn.reset(model, replication, (fleet, start, end), queue);
+            let presence = &mut self.presence;
+            self.churn.reset(model, replication, (fleet, start, end), presence, queue);
         }
     }
 
@@ -95,6 +102,11 @@ impl Truth {
                 tidings.push(Tiding::Left(member));
                 return None;
             }
+            Happening::Joins(member) => {
+                self.presence.joined(member);
+                tidings.push(Tiding::Joined(member));
+                return None;
+            }
             _ => {}
         }
         let (Some(defects), Some(model)) = (&mut self.defects, &world.defects) else { return None };
@@ -134,15 +146,9 @@ impl Truth {
         }
     }
 
-    /// The script's step of this number is taken.
-    pub(super) fn scripted(&mut self, world: &World<'_>, now: Timestamp, number: u32) {
-        if let Some(member) = world.leaving(number) {
-            self.leaves(now, member);
-        }
-    }
-
     /// A member leaves the fleet, and with it what it ran.
     fn leaves(&mut self, now: Timestamp, member: MemberId) {
+        self.presence.left(member);
         if let Some(defects) = &mut self.defects {
             defects.left(now, member);
         }
@@ -169,8 +175,12 @@ impl Truth {
             let what = queue.pop().expect("the queue was peeked at");
             if what.is_news() {
                 if self.news(world, (at, what), queue, &mut tidings) == Some(Upshot::Noticed) {
-                    let ill = (scheduler.plan(), self.known_degraded());
+                    let ill = (scheduler, self.known_degraded());
                     self.people.watch(&world.crew, draws, at, ill, queue);
+                }
+                if let Some(Tiding::Joined(member)) = tidings.pop() {
+                    let runs = self.runs_at(world, scheduler, (at, member));
+                    self.touch(world, (at, member), &runs, queue);
                 }
             } else if what == Happening::WatcherStops(RunNo::UPDATE) {
                 let degraded = self.known_degraded();

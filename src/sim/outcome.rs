@@ -92,10 +92,6 @@ pub struct Autonomous {
     pub behind: Vec<Vec<Behind>>,
     /// Upgrades that members' own channels did (U10).
     pub own_upgrades: u32,
-    /// Members of the fleet.
-    pub members: u32,
-    /// The time that was simulated.
-    pub time: Span,
 }
 
 /// One run that a profile made.
@@ -139,9 +135,10 @@ pub struct Counts {
 impl Counts {
     fn of(scheduler: &Scheduler<'_>) -> Self {
         let mut by_state = [0; State::ALL.len()];
-        for id in scheduler.plan().groups.iter().flat_map(|group| &group.members) {
-            by_state[scheduler.member_state(*id) as usize] += 1;
+        for id in scheduler.plan().members() {
+            by_state[scheduler.member_state(id) as usize] += 1;
         }
+        by_state[State::Skipped as usize] -= scheduler.absent_members();
         let of = |state: State| by_state[state as usize];
         Self {
             updated: of(State::Completed),

@@ -43,6 +43,8 @@ pub(super) enum Happening {
     PowerTurns(MemberId, u16),
     /// A member leaves the fleet.
     Leaves(MemberId),
+    /// A member joins the fleet.
+    Joins(MemberId),
     /// A release reaches a region.
     Arrival(Released, RegionId),
     /// A release is withdrawn everywhere.
@@ -109,6 +111,7 @@ macro_rules! queued {
                         | Self::DefectFixed(_)
                         | Self::PowerTurns(..)
                         | Self::Leaves(_)
+                        | Self::Joins(_)
                 )
             }
 
@@ -157,6 +160,7 @@ queued! {
     DefectFixed(defect): News,
     PowerTurns(member, number): News,
     Leaves(member): News,
+    Joins(member): News,
     Published: News,
     ChangeAsked(member, campaign): People,
     Approval(gate, run): People,

@@ -140,4 +140,6 @@ pub enum ScriptedVerb {
     Power(MemberId, PowerState),
     /// A member leaves the fleet.
     Leave(MemberId),
+    /// A member of the fleet that joins in mid-run does so.
+    Join(MemberId),
 }

@@ -2,14 +2,17 @@
 //!
 //! A member is *stale* from the arrival in its region of the first version newer than the one that
 //! it runs, until it is done; a member that is never done, until the horizon. *Skew* is the most
-//! distinct versions of one image family that members of the run ran at one time.
+//! distinct versions of one image family that members of the run ran at one time. Members that join
+//! in mid-run are in no run; they count from their joining on, as long as something newer than what
+//! they run is there.
 
 use std::collections::BTreeMap;
 
-use crate::fleet::{Fleet, ImageVersion, PoolImage};
+use crate::fleet::{Fleet, ImageVersion, NodeImage, PoolImage};
 use crate::ids::{Column, FamilyId, Id as _, MemberId, RegionId};
 use crate::scheduler::{Node, Record, Released, Scheduler, State, Upgrade};
 use crate::sim::at_target;
+use crate::sim::presence::Newcomer;
 use crate::time::{Span, Timestamp};
 
 /// What a replication says about versions.
@@ -103,6 +106,8 @@ pub(super) struct Told<'a, F> {
     pub(super) ran: &'a dyn Fn(FamilyId, RegionId, PoolImage) -> ImageVersion,
     /// All arrivals, by time.
     pub(super) arrivals: F,
+    /// What members that joined ran.
+    pub(super) newcomers: Vec<Newcomer>,
     pub(super) horizon: Timestamp,
 }
 
@@ -112,14 +117,20 @@ impl Staleness {
     where
         F: Iterator<Item = (Timestamp, Released, RegionId)>,
     {
-        let Told { pools, scheduler, records, ran, arrivals, horizon } = told;
+        let Told { pools, scheduler, records, ran, arrivals, newcomers, horizon } = told;
         let plan = scheduler.plan();
         let upgrade = &plan.update.upgrade;
         self.begin(pools, ran);
         let images = !matches!(upgrade, Upgrade::ControlPlaneOnly(_));
         let target = upgrade.kubernetes_version();
         let mut kubernetes = vec![Timestamp::MAX; pools.regions];
+        let mut newer = vec![Timestamp::MAX; newcomers.len()];
         for (at, what, region) in arrivals {
+            for (newer, newcomer) in newer.iter_mut().zip(&newcomers) {
+                if newcomer.region == region && newcomer.is_below(what, *upgrade) {
+                    *newer = at.min(*newer);
+                }
+            }
             match what {
                 Released::NodeImage(image) if images => {
                     for number in &pools.at[image.family.index() * pools.regions + region.index()] {
@@ -162,7 +173,13 @@ impl Staleness {
                 stale += until - since;
             }
         }
-        Versions { stale, skew: self.skew(pools, scheduler, records) }
+        for (newer, newcomer) in newer.into_iter().zip(&newcomers) {
+            let (since, until) = (newer.max(newcomer.from), newcomer.until);
+            if since < until {
+                stale += until - since;
+            }
+        }
+        Versions { stale, skew: self.skew(pools, scheduler, (records, &newcomers)) }
     }
 
     fn begin(
@@ -182,8 +199,13 @@ impl Staleness {
         }
     }
 
-    /// Counts versions of the run's members, update by update.
-    fn skew(&mut self, pools: &Pools, scheduler: &Scheduler<'_>, records: &[Record]) -> u32 {
+    /// Counts versions of the run's members, update by update, and of those that joined.
+    fn skew(
+        &mut self,
+        pools: &Pools,
+        scheduler: &Scheduler<'_>,
+        (records, newcomers): (&[Record], &[Newcomer]),
+    ) -> u32 {
         let plan = scheduler.plan();
         self.counts.refill(plan.fleet.families.len(), Vec::new());
         for id in plan.groups.iter().flat_map(|group| &group.members) {
@@ -191,12 +213,21 @@ impl Staleness {
                 count(&mut self.counts[pools.families[pool]], self.running[pool], 1);
             }
         }
+        let mut comings: Vec<(Timestamp, i32, &Newcomer)> = newcomers
+            .iter()
+            .flat_map(|newcomer| [(newcomer.from, 1, newcomer), (newcomer.until, -1, newcomer)])
+            .collect();
+        comings.sort_by_key(|(at, change, _)| (*at, *change));
+        let mut comings = comings.into_iter().peekable();
         let mut most = self.distinct();
         let mut now = Timestamp::MIN;
         for record in records {
             let Node::Member(id) = record.node else { continue };
             if record.to != State::Completed {
                 continue;
+            }
+            while let Some(coming) = comings.next_if(|(at, ..)| *at <= record.time) {
+                most = most.max(self.comes(coming, &mut now));
             }
             if record.time > now {
                 most = most.max(self.distinct());
@@ -211,12 +242,48 @@ impl Staleness {
                 }
             }
         }
+        for coming in comings {
+            most = most.max(self.comes(coming, &mut now));
+        }
         most.max(self.distinct())
+    }
+
+    /// A member that joined runs something from now on, or does no more; the versions that there
+    /// were until now.
+    fn comes(
+        &mut self,
+        (at, change, newcomer): (Timestamp, i32, &Newcomer),
+        now: &mut Timestamp,
+    ) -> u32 {
+        let until_now = if at > *now { self.distinct() } else { 0 };
+        *now = at.max(*now);
+        for image in &newcomer.runs.images {
+            count(&mut self.counts[image.family], image.version, change);
+        }
+        until_now
     }
 
     fn distinct(&self) -> u32 {
         let most = self.counts.iter().map(Vec::len).max().unwrap_or(0);
         u32::try_from(most).expect("versions are few")
+    }
+}
+
+impl Newcomer {
+    /// Whether it runs something older than this, as far as the update looks at it.
+    fn is_below(&self, what: Released, upgrade: Upgrade) -> bool {
+        match what {
+            Released::NodeImage(new) => {
+                let older =
+                    |image: &NodeImage| image.family == new.family && image.version < new.version;
+                !matches!(upgrade, Upgrade::ControlPlaneOnly(_))
+                    && self.runs.images.iter().any(older)
+            }
+            Released::Kubernetes(version) => {
+                upgrade.kubernetes_version() == Some(version)
+                    && self.runs.kubernetes < Some(version)
+            }
+        }
     }
 }
 

@@ -20,6 +20,7 @@ use crate::sim::failures::Odds;
 use crate::sim::model::Setting;
 use crate::sim::nodes::{Costs, Estimate, Setback};
 use crate::sim::outages::{Outages, Source};
+use crate::sim::presence::{self, Presence};
 use crate::sim::queue::{Happening, Queue, RunNo};
 use crate::sim::releases::{Arrivals, Release, Releases, Turn, Wants};
 use crate::sim::script::{ScriptedUpdate, ScriptedUpdates, ScriptedVerb};
@@ -54,6 +55,8 @@ pub struct World<'s> {
     pub(super) pools: Pools,
     pub(super) defects: Option<DefectWorld<'s>>,
     pub(super) churn: Option<ChurnWorld>,
+    /// Whether members join or leave.
+    pub(super) comings: bool,
     pub(super) crew: Crew<'s>,
 }
 
@@ -81,7 +84,8 @@ pub(super) enum Step<'s> {
     Generate(usize),
     AddPool(MemberId, &'s crate::fleet::Pool, ImageVersion),
     Power(MemberId, PowerState),
-    Leave(MemberId),
+    /// A member comes or goes.
+    Moves(Happening),
 }
 
 impl<'s> World<'s> {
@@ -107,6 +111,7 @@ impl<'s> World<'s> {
             behind: pools_behind(setting.fleet),
             pools: Pools::new(setting.fleet),
             churn: ChurnWorld::new(setting),
+            comings: presence::changes(setting),
             crew: Crew::new(setting),
         }
     }
@@ -167,21 +172,13 @@ impl<'s> World<'s> {
             Step::Act(action) => Event::Act(*action),
             Step::AddPool(member, pool, version) => Event::PoolAdded(*member, pool, *version),
             Step::Power(member, power) => Event::PowerState(*member, *power),
-            Step::Leave(member) => Event::Left(*member),
             Step::Generate(_) => unreachable!("only profiles generate runs"),
+            Step::Moves(_) => unreachable!("that is news of the world"),
         }
     }
 
     pub(super) fn scripted_step(&self, number: u32) -> &ScriptedStep<'s> {
         &self.actions[number as usize]
-    }
-
-    /// Who leaves at this step of the script.
-    pub(super) fn leaving(&self, number: u32) -> Option<MemberId> {
-        match self.actions[number as usize].step {
-            Step::Leave(member) => Some(member),
-            _ => None,
-        }
     }
 }
 
@@ -238,7 +235,8 @@ fn scripted_actions(setting: Setting<'_>) -> Vec<ScriptedStep<'_>> {
                 push(Step::AddPool(*member, pool, version));
             }
             ScriptedVerb::Power(member, power) => push(Step::Power(*member, *power)),
-            ScriptedVerb::Leave(member) => push(Step::Leave(*member)),
+            ScriptedVerb::Leave(member) => push(Step::Moves(Happening::Leaves(*member))),
+            ScriptedVerb::Join(member) => push(Step::Moves(Happening::Joins(*member))),
         }
     }
     steps.sort_by_key(|step| step.at);
@@ -294,6 +292,7 @@ pub(super) struct Truth {
     pub(super) people: People,
     pub(super) defects: Option<Defects>,
     pub(super) churn: Churn,
+    pub(super) presence: Presence,
 }
 
 impl Truth {
@@ -312,6 +311,7 @@ impl Truth {
             people: People::new(RunNo::UPDATE),
             defects: world.defects.as_ref().map(|_| Defects::new()),
             churn: Churn::default(),
+            presence: Presence::default(),
         }
     }
 
@@ -425,9 +425,13 @@ impl Truth {
             return Happening::Withdrawn(what);
         }
         assert!(self.next_action < world.actions.len(), "nothing happens any more");
+        let number = self.next_action;
         self.next_action += 1;
         self.look_ahead(world);
-        Happening::Scripted(u32::try_from(self.next_action - 1).expect("actions fit u32"))
+        if let Step::Moves(happening) = world.actions[number].step {
+            return happening;
+        }
+        Happening::Scripted(u32::try_from(number).expect("actions fit u32"))
     }
 
     /// Checks that a member that is started now has an open window, by the calendar itself, and

@@ -18,6 +18,7 @@ mod experiments;
 mod failures;
 mod garble;
 mod inputs;
+mod joining;
 mod kubernetes;
 mod lints;
 mod nodes;

@@ -36,7 +36,8 @@ pub(super) fn lint(laid: &Laid<'_>, found: &mut Found) {
 /// S7: who is left out.
 fn members_in_no_group(laid: &Laid<'_>, found: &mut Found) {
     let (plan, fleet) = (laid.plan, laid.plan.fleet);
-    let is_left_out = |id: &MemberId| plan.places[*id].is_none();
+    // Who joins in mid-run is in no run that exists (R-I21): nothing is wrong with that.
+    let is_left_out = |id: &MemberId| plan.places[*id].is_none() && !fleet.members[*id].joins;
     let left_out: Vec<MemberId> = fleet.members.ids().filter(is_left_out).collect();
     if left_out.is_empty() {
         return;

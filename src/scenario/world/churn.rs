@@ -6,17 +6,18 @@ use crate::scenario::access::{Field, Map};
 use crate::scenario::distribution::{self, Unit};
 use crate::scenario::files::Loader;
 use crate::scenario::members::Builder;
-use crate::sim::model::{ChurnModel, Leaving, Stopping};
+use crate::sim::model::{ChurnModel, Joining, Leaving, Stopping};
 
 pub(super) fn read(
     field: &Field<'_>,
+    join: Vec<Joining>,
     builder: &Builder<'_>,
     loader: &Loader<'_>,
 ) -> Option<ChurnModel> {
     if is_none(field) {
         return None;
     }
-    let map = field.map("a model of churn (or `none`)", &["stopped", "leave"])?;
+    let map = field.map("a model of churn (or `none`)", &["stopped", "join", "leave"])?;
     let named = |key| map.own(key).filter(|field: &Field<'_>| !is_none(field));
     let lag = |map: &Map<'_>, key| -> Option<Distribution> {
         distribution::read(&map.need(key)?, Unit::Duration, loader)
@@ -34,6 +35,6 @@ pub(super) fn read(
         let whom = whom::read(&map, builder);
         Some(Leaving { whom, after: lag(&map, "after")? })
     });
-    let model = ChurnModel { stopped, leave };
+    let model = ChurnModel { stopped, leave, join };
     (model != ChurnModel::default()).then_some(model)
 }

@@ -14,6 +14,7 @@ use crate::scheduler::{Event, Plan, Scheduler, State};
 use crate::sim::Watch;
 use crate::sim::durations::{Begins, Reimage};
 use crate::sim::model::Setting;
+use crate::sim::presence::Presence;
 use crate::sim::queue::{Happening, Queue};
 use crate::sim::world::{Truth, World};
 use crate::time::{Span, Timestamp};
@@ -42,7 +43,7 @@ impl Ongoing {
     /// last instant that is simulated.
     pub(in crate::sim) fn reset(
         &mut self,
-        world: &World<'_>,
+        (world, presence): (&World<'_>, &Presence),
         plan: &Plan<'_>,
         (replication, end): (u32, Timestamp),
         queue: &mut Queue,
@@ -60,17 +61,22 @@ impl Ongoing {
         self.outcomes.clear();
         self.outcomes.resize_with(setting.campaigns.len(), Changes::default);
         for (number, campaign) in (0..).zip(setting.campaigns) {
-            self.of(number).wanted = u32::try_from(campaign.members.len()).expect("they fit u32");
+            // Who joins after a campaign has begun is not asked.
+            let begin = setting.start + campaign.begins();
+            let is_there = |id: &MemberId| presence.stay(*id, setting.start).0 <= begin;
+            let wanted = campaign.members.iter().filter(|id| is_there(id)).count();
+            self.of(number).wanted = u32::try_from(wanted).expect("they fit u32");
             if campaign.asked == Asked::WithUpdate {
                 let mut members = Bits::default();
                 members.reset(setting.fleet.members.len());
-                for id in &campaign.members {
+                for id in campaign.members.iter().filter(|id| is_there(id)) {
                     members.insert(id.0);
                 }
                 self.travelling.push((number, members));
                 continue;
             }
-            for (position, id) in campaign.members.iter().enumerate() {
+            let all = campaign.members.iter().enumerate();
+            for (position, id) in all.filter(|(_, id)| is_there(id)) {
                 let after = match &campaign.asked {
                     Asked::After(times) => times[position],
                     Asked::Drawn(_) => world.asked(replication, number, *id),
@@ -133,6 +139,11 @@ impl Ongoing {
         let setting = world.setting;
         let campaign = &setting.campaigns[usize::from(number)];
         let member = &setting.fleet.members[id];
+        if !truth.presence.is_here(id) {
+            // Nobody wants anything of a member that has left.
+            self.of(number).wanted -= 1;
+            return;
+        }
         let mut told = |step| {
             watch.change(ChangeRecord { time: now, campaign: number, member: id, step });
         };
@@ -284,6 +295,15 @@ fn stage_of(plan: &Plan<'_>, id: MemberId) -> i64 {
 }
 
 impl Campaign {
+    /// When it begins, from the start: its members are those that the fleet has then.
+    fn begins(&self) -> Span {
+        match &self.asked {
+            Asked::After(times) => times.iter().min().copied().unwrap_or_default(),
+            Asked::Stages { from, .. } => *from,
+            Asked::Drawn(_) | Asked::WithUpdate => Span::ZERO,
+        }
+    }
+
     /// The distribution of the instants at which its members are asked, if they are drawn.
     pub(in crate::sim) const fn drawn(&self) -> Option<&crate::quantiles::Distribution> {
         match &self.asked {

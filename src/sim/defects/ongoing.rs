@@ -2,7 +2,7 @@
 
 use super::{Breaks, DefectWorld, Dice, Effect, Exposure, Kind, Release};
 use crate::bits::Bits;
-use crate::fleet::{KubernetesVersion, NodeImage};
+use crate::fleet::{KubernetesVersion, Member, NodeImage};
 use crate::ids::{Column, MemberId, RegionId};
 use crate::scheduler::{FailureCode, Released, Scheduler};
 use crate::sim::draw::{Luck, Purpose, unit};
@@ -249,11 +249,7 @@ impl Defects {
                 }
                 Some(_) => {}
                 None => {
-                    let until = Timestamp::MAX;
-                    let before = self.last[member];
-                    let touch = Touch { member, defect, since: now, until, noticed: false, before };
-                    self.last[member] = u32::try_from(self.touches.len()).expect("touches fit u32");
-                    self.touches.push(touch);
+                    self.add_touch(member, defect, now);
                     if breaks == Breaks::Later {
                         let after = self.lag(world, defect, member, Purpose::DegradesAfter);
                         queue.push(now + after, Happening::Degrades(member, defect));
@@ -261,6 +257,56 @@ impl Defects {
                 }
             }
         }
+    }
+
+    /// A member joins with these new releases. What would fail its update lets it degrade at once:
+    /// there is no update that could fail (ours). A script's failures are of updates alone.
+    pub(in crate::sim) fn joined(
+        &mut self,
+        world: &DefectWorld<'_>,
+        facts: &Member,
+        (now, member): (Timestamp, MemberId),
+        releases: &[Released],
+        queue: &mut Queue,
+    ) {
+        let odds = match &world.kind {
+            Kind::Drawn { model, .. } if !model.whom.fits(facts) => return,
+            Kind::Drawn { model, .. } => (model.node_image, model.patch),
+            Kind::Scripted(..) => (1.0, 1.0),
+        };
+        for what in releases {
+            let release = world.release(*what);
+            let odds = match what {
+                Released::NodeImage(_) => odds.0,
+                Released::Kubernetes(_) => odds.1,
+            };
+            if let Kind::Drawn { .. } = world.kind {
+                self.meet(world, release);
+            }
+            for defect in 0..self.known.len() {
+                let known = &self.known[defect];
+                let defective = known.release == release && known.number < odds && !known.fixed;
+                let defect = u16::try_from(defect).expect("releases fit u16");
+                if !defective || self.touch_of(member, defect, now).is_some() {
+                    continue;
+                }
+                self.add_touch(member, defect, now);
+                let after = match self.breaks(world, defect, member) {
+                    Breaks::AtOnce(_) if !world.is_scripted() => Span::ZERO,
+                    Breaks::Later => self.lag(world, defect, member, Purpose::DegradesAfter),
+                    Breaks::AtOnce(_) | Breaks::Not => continue,
+                };
+                queue.push(now + after, Happening::Degrades(member, defect));
+            }
+        }
+    }
+
+    /// A member runs a defective release from now on.
+    fn add_touch(&mut self, member: MemberId, defect: u16, now: Timestamp) {
+        let (until, before) = (Timestamp::MAX, self.last[member]);
+        let touch = Touch { member, defect, since: now, until, noticed: false, before };
+        self.last[member] = u32::try_from(self.touches.len()).expect("touches fit u32");
+        self.touches.push(touch);
     }
 
     /// The member runs other versions now: it leaves the defective ones that they replace.

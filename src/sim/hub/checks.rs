@@ -9,7 +9,8 @@ use crate::sim::hub::{Hub, RunNo};
 /// What every member ran at the last step.
 #[derive(Debug, Default)]
 pub(super) struct Checks {
-    before: Vec<(Option<KubernetesVersion>, Vec<NodeImage>)>,
+    /// `None`: it was not in the fleet.
+    before: Vec<Option<(Option<KubernetesVersion>, Vec<NodeImage>)>>,
 }
 
 impl Checks {
@@ -52,13 +53,12 @@ impl<'p> Hub<'p> {
             assert_eq!(versions(scheduler), now, "{id:?}: all runs see the same");
         }
         let index = id.0 as usize;
-        if let Some((kubernetes, images)) = self.checks.before.get(index) {
+        if let Some(Some((kubernetes, images))) = self.checks.before.get(index) {
             assert!(now.0 >= *kubernetes, "{id:?}: Kubernetes goes back");
             let back = images.iter().zip(&now.1).any(|(before, now)| now.version < before.version);
             assert!(!back, "{id:?}: an image goes back");
-            self.checks.before[index] = now;
-        } else {
-            self.checks.before.push(now);
         }
+        self.checks.before.resize(self.checks.before.len().max(index + 1), None);
+        self.checks.before[index] = Some(now).filter(|_| sim.truth.presence.is_here(id));
     }
 }

@@ -95,6 +95,7 @@ impl<'p> Hub<'p> {
         (run.name, run.made, run.overtaken, run.luck) = (name, now, None, luck);
         run.people = People::new(no);
         run.scheduler.reset();
+        run.scheduler.leave_out(sim.truth.presence.absent());
         run.scheduler.aim(target);
         run.scheduler.observe_calendar(&self.calendar);
         if let Target::Kubernetes { version, long_term_support } = target {
@@ -152,10 +153,10 @@ impl<'p> Hub<'p> {
         let scripted = world.scripted_step(number);
         let action = match &scripted.step {
             Step::Generate(profile) => return self.generate(sim, now, *profile, watch),
-            Step::AddPool(..) | Step::Power(..) | Step::Leave(_) => {
-                sim.truth.scripted(world, now, number);
+            Step::AddPool(..) | Step::Power(..) => {
                 return self.hand_to_all(sim, now, world.scripted(number), watch);
             }
+            Step::Moves(_) => unreachable!("that is news of the world"),
             Step::Act(action) => *action,
         };
         let found = match scripted.run {

@@ -60,9 +60,19 @@ impl<'p> Hub<'p> {
         self.own.count.refill(fleet.members.len(), [0; 2]);
         self.own.done = 0;
         for id in fleet.members.ids() {
-            for brings in [IMAGES, KUBERNETES] {
-                self.schedule(sim, id, brings, now);
-            }
+            self.watch_channels(sim, id, now);
+        }
+    }
+
+    /// A member begins to look at what its channels follow.
+    pub(super) fn watch_channels(
+        &mut self,
+        sim: &mut Simulation<'p>,
+        id: MemberId,
+        now: Timestamp,
+    ) {
+        for brings in [IMAGES, KUBERNETES] {
+            self.schedule(sim, id, brings, now);
         }
     }
 
@@ -95,6 +105,7 @@ impl<'p> Hub<'p> {
         };
         let Some(delay) = sim.world.own_delay().filter(|_| follows) else { return };
         if member.power_state == PowerState::Stopped
+            || !sim.truth.presence.is_here(id)
             || self.own.scheduled[usize::from(brings)].contains(id.0)
         {
             return;
