@@ -157,11 +157,12 @@ impl Scheduler<'_> {
     }
 
     /// A member is Running from now on; returns how many of its updates were before.
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "in the loop of relays a call costs a twentieth")]
     pub(super) fn set_running(&mut self, group: GroupId, id: MemberId, log: &mut impl Log) -> u16 {
         self.observed.start(id);
         let row = &mut self.members[id];
-        if row.state() == State::NotStarted {
+        if row.is(State::NotStarted) {
             let attempt = row.begin(Stamp::new(self.now, self.since));
             log.record(Record::of_move(self.now, id, (State::NotStarted, State::Running)));
             return attempt;
@@ -180,7 +181,7 @@ impl Scheduler<'_> {
         until: Option<Timestamp>,
         log: &mut impl Log,
     ) {
-        let news = if self.members[id].state() == State::Pending {
+        let news = if self.members[id].is(State::Pending) {
             !self.members[id].waits_for((reason, until), self.since)
         } else {
             let position = self.plan.places[id].expect("only members of the run wait").position;
@@ -197,7 +198,7 @@ impl Scheduler<'_> {
     /// A member is Pending no more.
     #[inline]
     pub(super) fn leave_waiting(&mut self, group: GroupId, id: MemberId) {
-        if self.members[id].state() == State::Pending {
+        if self.members[id].is(State::Pending) {
             self.count_out(group, id);
         }
     }

@@ -35,6 +35,12 @@ impl MemberRow {
         State::ALL[(self.first & (ATTEMPT - 1)) as usize]
     }
 
+    /// Whether it is in this state.
+    #[inline]
+    pub(super) const fn is(self, state: State) -> bool {
+        self.first & (ATTEMPT - 1) == state as u64
+    }
+
     /// Counts an update that is started; returns how many were before.
     #[inline]
     pub(super) fn count_attempt(&mut self) -> u16 {
@@ -96,8 +102,7 @@ impl MemberRow {
         since: Timestamp,
     ) -> bool {
         let until = until.map_or(0, |until| Stamp::new(until, since).0);
-        self.state() == State::Pending
-            && self.last == until << REASON_BITS | u64::from(reason.code())
+        self.is(State::Pending) && self.last == until << REASON_BITS | u64::from(reason.code())
     }
 
     /// Back to `NotStarted` (R-D5); its attempts are remembered.

@@ -97,7 +97,7 @@ impl Scheduler<'_> {
             };
             for position in &facts.positions {
                 let member = plan.members[*position as usize];
-                if self.members[member].state() != State::Pending
+                if !self.members[member].is(State::Pending)
                     || self.candidates[id].contains_of(cohort, *position)
                 {
                     continue;

@@ -105,7 +105,7 @@ impl<'p> Scheduler<'p> {
         group.in_flight -= 1;
         self.observed.complete(ended);
         let row = &mut self.members[ended];
-        assert!(row.state() == State::Running, "{ended:?} ended without being updated");
+        assert!(row.is(State::Running), "{ended:?} ended without being updated");
         row.complete(Stamp::new(now, self.since));
         log.record(Record::of_move(now, ended, (State::Running, State::Completed)));
         let status = &mut self.stages[giver.stage];
@@ -159,7 +159,7 @@ impl<'p> Scheduler<'p> {
         let member = plan.members[position as usize];
         let starts = passes
             && class.is_open()
-            && (waiting > 1 || self.members[member].state() == State::NotStarted)
+            && (waiting > 1 || self.members[member].is(State::NotStarted))
             && self.observed.trial(self.plan, member, now) == Trial::Start;
         starts.then_some(Slot::To(Next { group, candidate, member }))
     }

@@ -287,25 +287,27 @@ impl Queue {
     }
 
     pub(super) fn push(&mut self, at: Timestamp, happening: Happening) {
-        self.push_parts(at, happening.parts());
+        let millis = u64::try_from((at - self.start).as_millis()).expect("nothing lies behind us");
+        self.push_parts(millis, happening.parts());
     }
 
     /// The same of the end of an update that begins `now` and takes so long.
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "in the loop of relays a call costs a twentieth")]
     pub(super) fn push_ending(
         &mut self,
         (now, takes): (Timestamp, Span),
         member: MemberId,
         code: Option<FailureCode>,
     ) {
-        let at = now + takes;
-        self.wheel.catch_up((now - self.start).as_millis().cast_unsigned());
+        let now = (now - self.start).as_millis().cast_unsigned();
+        self.wheel.catch_up(u128::from(now) << INSTANT);
+        let at = now + takes.as_millis().cast_unsigned();
         self.push_parts(at, (Kind::UpdateEnds, member.0, Part::<u16>::bits(code)));
     }
 
     #[inline]
-    fn push_parts(&mut self, at: Timestamp, (kind, entity, detail): (Kind, u32, u16)) {
-        let millis = u64::try_from((at - self.start).as_millis()).expect("nothing lies behind us");
+    fn push_parts(&mut self, millis: u64, (kind, entity, detail): (Kind, u32, u16)) {
         assert!(self.pushed < 1 << 28, "a replication has fewer than 2^28 happenings");
         let when = u128::from(millis.min(NEVER)) << INSTANT | (kind.class() as u128) << 84;
         let what = u64::from(kind as u8) << 48 | u64::from(entity) << 16 | u64::from(detail);

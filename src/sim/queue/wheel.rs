@@ -97,11 +97,10 @@ impl Wheel {
         ((entry >> 64) as u64) >> self.shift
     }
 
-    /// Nothing comes before this tick any more: what is pushed next is near it.
+    /// Nothing comes any more before this entry would: what is pushed next is near it.
     #[inline]
-    pub(super) fn catch_up(&mut self, millis: u64) {
-        let tick = millis >> (self.shift + 64 - self.instant_bits);
-        self.base = self.base.max(tick);
+    pub(super) fn catch_up(&mut self, entry: u128) {
+        self.base = self.base.max(self.tick(entry));
     }
 
     /// Adds an entry; it must not come before the one that was taken last.
@@ -212,7 +211,9 @@ impl Wheel {
     #[inline]
     fn clear_bit(&mut self, slot: usize) {
         self.filled[slot / 64] &= !(1 << (slot % 64));
-        self.summary &= !(u64::from(self.filled[slot / 64] == 0) << (slot / 64));
+        if self.filled[slot / 64] == 0 {
+            self.summary &= !(1 << (slot / 64));
+        }
     }
 
     /// Takes the first entry.
@@ -350,7 +351,7 @@ mod tests {
                         assert_eq!(wheel.peek(), Some(*next));
                         now += (instant(*next) - now) / 2;
                         if bits >> 17 & 1 == 0 {
-                            wheel.catch_up(now);
+                            wheel.catch_up(u128::from(now) << instant_bits);
                         }
                     }
                 }
