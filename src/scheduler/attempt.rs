@@ -25,6 +25,9 @@ impl Scheduler<'_> {
         if self.next_edge <= self.now {
             self.pass_all_edges(id);
         }
+        if groups == 1 && self.is_undisturbed() {
+            self.start_at_once(id, GroupId(plan.groups.start), log);
+        }
         // Passes over the groups that start nobody; stops after a whole round of them.
         let mut idle = 0;
         while idle < groups && self.stages[id].in_flight < most && !self.halted() {
@@ -36,6 +39,35 @@ impl Scheduler<'_> {
                 idle += 1;
             }
         }
+    }
+
+    /// Starts the candidates of a stage's only group as long as there are slots, and as long as
+    /// nothing else comes of their trials.
+    fn start_at_once(&mut self, stage: StageId, id: GroupId, log: &mut impl Log) {
+        let (plan, group, all) = (self.plan, self.groups[id], self.stages[stage]);
+        if group.phase != Phase::Members {
+            return;
+        }
+        let of_group = group.limits.max_concurrency - group.in_flight;
+        let most = of_group.min(all.limits.max_concurrency - all.in_flight);
+        let mut started = 0;
+        while started < most
+            && let Some(candidate) = self.candidates[id].first()
+            && candidate.1.is_open()
+        {
+            let member = plan.groups[id].members[candidate.0 as usize];
+            if self.observed.trial(plan, member, self.now) != Trial::Start {
+                break;
+            }
+            self.candidates[id].remove_first(candidate);
+            let attempt = self.set_running(id, member, log);
+            self.out.push(Output::StartUpdate { member, attempt });
+            started += 1;
+        }
+        self.judge_wanted |= group.in_flight == 0 && started > 0;
+        self.groups[id].in_flight += started;
+        self.stages[stage].in_flight += started;
+        self.run.in_flight += started;
     }
 
     /// Which of a stage's `groups` has its turn, when so many in front of it start nobody (R-B10).
