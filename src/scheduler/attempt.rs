@@ -25,7 +25,7 @@ impl Scheduler<'_> {
         if self.next_edge <= self.now {
             self.pass_all_edges(id);
         }
-        if groups == 1 && self.is_undisturbed() {
+        if groups == 1 && self.is_undisturbed() && !self.has_due {
             self.start_at_once(id, GroupId(plan.groups.start), log);
         }
         // Passes over the groups that start nobody; stops after a whole round of them.
@@ -109,6 +109,7 @@ impl Scheduler<'_> {
         }
         let most = self.groups[id].limits.max_concurrency;
         while self.groups[id].in_flight < most && !self.halted() {
+            self.expand_closed(id);
             let Some((position, class)) = self.candidates[id].take_first() else { return false };
             if self.try_member(id, plan.members[position as usize], class, log) {
                 return true;

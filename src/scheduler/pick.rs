@@ -110,6 +110,8 @@ impl WindowNow {
 #[derive(Debug, Clone)]
 struct CohortNow {
     class: Class,
+    /// What its window said last; `None`: it has none.
+    window: Option<WindowNow>,
     /// Its Pending members must be looked at, at the next poll.
     look: bool,
     /// It is in `stale`.
@@ -132,6 +134,9 @@ pub(super) struct Candidates {
     edges: BinaryHeap<Reverse<(Timestamp, u32)>>,
     /// Pending members that are candidates for this instant only.
     due: Vec<u32>,
+    /// Cohorts behind a closed window, with its next opening: those of their Pending members with
+    /// another message are candidates for this instant only, if it comes to a slot.
+    closed: Vec<(u32, Option<Timestamp>)>,
 }
 
 impl Candidates {
@@ -140,6 +145,7 @@ impl Candidates {
         self.cohorts.clear();
         self.cohorts.extend(group.cohorts.iter().map(|_| CohortNow {
             class: Class::NoWindow,
+            window: None,
             look: false,
             stale: false,
             pending: 0,
@@ -152,6 +158,8 @@ impl Candidates {
         self.edges.reserve(group.cohorts.len());
         self.due.clear();
         self.due.reserve(group.members.len());
+        self.closed.clear();
+        self.closed.reserve(group.cohorts.len());
     }
 
     /// Starts the classes of all cohorts; members are added afterwards.
@@ -164,14 +172,12 @@ impl Candidates {
     ) {
         self.edges.clear();
         for (index, cohort) in (0..).zip(&group.cohorts) {
-            self.cohorts[index as usize].class = match cohort.window {
-                None => Class::NoWindow,
-                Some(window) => {
-                    let state = clock.at(plan, window, now);
-                    self.edges.extend(state.next_edge(now).map(|edge| Reverse((edge, index))));
-                    state.class(now)
-                }
-            };
+            let state = cohort.window.map(|window| clock.at(plan, window, now));
+            let edge = state.and_then(|state| state.next_edge(now));
+            self.edges.extend(edge.map(|edge| Reverse((edge, index))));
+            let own = &mut self.cohorts[index as usize];
+            own.class = state.map_or(Class::NoWindow, |state| state.class(now));
+            own.window = state;
         }
     }
 
@@ -193,6 +199,23 @@ impl Candidates {
     pub(super) fn add_due(&mut self, group: &GroupPlan, position: u32) {
         self.add(group, position);
         self.due.push(position);
+    }
+
+    /// Makes the Pending members of a cohort candidates for this instant only, if it comes to a
+    /// slot and their message is not that of its closed window.
+    pub(super) fn add_closed(&mut self, cohort: usize, opens: Option<Timestamp>) {
+        self.closed.push((u32::try_from(cohort).expect("cohorts fit u32"), opens));
+    }
+
+    /// It has come to a slot: the next of those cohorts.
+    #[inline]
+    pub(super) fn take_closed(&mut self) -> Option<(u32, Option<Timestamp>)> {
+        self.closed.pop()
+    }
+
+    /// How many members of a cohort are Pending.
+    pub(super) fn pending_of(&self, cohort: usize) -> u32 {
+        self.cohorts[cohort].pending
     }
 
     /// Takes a member out.
@@ -240,11 +263,18 @@ impl Candidates {
         while let Some(position) = self.due.pop() {
             if self.contains(group, position) {
                 self.remove(group, position);
-                let cohort = group.cohort_of[position as usize];
-                if !std::mem::replace(&mut self.cohorts[cohort as usize].stale, true) {
-                    self.stale.push(cohort);
-                }
+                self.out_of_date(group.cohort_of[position as usize]);
             }
+        }
+        while let Some((cohort, _)) = self.closed.pop() {
+            self.out_of_date(cohort);
+        }
+    }
+
+    /// Some messages of a cohort are out of date, and wait for a slot.
+    fn out_of_date(&mut self, cohort: u32) {
+        if !std::mem::replace(&mut self.cohorts[cohort as usize].stale, true) {
+            self.stale.push(cohort);
         }
     }
 
@@ -269,7 +299,9 @@ impl Candidates {
             self.edges.extend(state.next_edge(now).map(|edge| Reverse((edge, index))));
             let (old, new) = (self.cohorts[index as usize].class, state.class(now));
             // A look is needed when the window opened or closed, even if both happened unseen.
-            self.look_at(index);
+            if self.cohorts[index as usize].window.replace(state) != Some(state) {
+                self.look_at(index);
+            }
             for position in &cohort.positions {
                 if !self.ready[old as usize].contains(*position) {
                     continue;

@@ -8,17 +8,6 @@ use crate::scheduler::target::Trial;
 use crate::scheduler::{Reason, State};
 use crate::time::{Span, Timestamp};
 
-/// What a look at a cohort finds before it looks at its members.
-#[derive(Debug, Clone, Copy)]
-enum Look {
-    /// Windows keep nobody from being updated.
-    Open,
-    /// Their window is closed.
-    Closed(Option<Timestamp>),
-    /// Something may be at work on some of them.
-    Each,
-}
-
 impl Scheduler<'_> {
     /// Whether every instant is a poll (`pollInterval: 0`, R-B5).
     pub(super) fn polls_always(&self) -> bool {
@@ -86,15 +75,20 @@ impl Scheduler<'_> {
         let plan = &self.plan.groups[id];
         while let Some(cohort) = self.candidates[id].take_look() {
             let facts = &plan.cohorts[cohort];
+            if self.candidates[id].pending_of(cohort) == 0 {
+                continue;
+            }
+            self.try_wanted = true;
             // What the window says is the same for all of a cohort.
-            let window = match facts.window {
-                _ if !self.is_undisturbed() => Look::Each,
-                None => Look::Open,
-                Some(window) => match self.windows.at(self.plan, window, self.now) {
-                    WindowNow::Open { .. } => Look::Open,
-                    WindowNow::Closed { opens } => Look::Closed(opens),
-                },
-            };
+            let window = facts.window.map(|window| self.windows.at(self.plan, window, self.now));
+            let undisturbed = self.is_undisturbed();
+            if let Some(WindowNow::Closed { opens }) = window
+                && undisturbed
+            {
+                self.candidates[id].add_closed(cohort, opens);
+                self.has_due = true;
+                continue;
+            }
             for position in &facts.positions {
                 let member = plan.members[*position as usize];
                 if !self.members[member].is(State::Pending)
@@ -102,11 +96,10 @@ impl Scheduler<'_> {
                 {
                     continue;
                 }
-                self.try_wanted = true;
-                let trial = match window {
-                    Look::Open => (self.observed.trial(self.plan, member, self.now), None),
-                    Look::Closed(opens) => (Trial::Pending(Reason::MaintenanceWindowClosed), opens),
-                    Look::Each => self.trial(id, member),
+                let trial = if undisturbed {
+                    (self.observed.trial(self.plan, member, self.now), None)
+                } else {
+                    self.trial(id, member)
                 };
                 match trial {
                     (Trial::Pending(reason), until) => {
@@ -116,6 +109,31 @@ impl Scheduler<'_> {
                         }
                     }
                     _ => self.candidates[id].add(plan, *position),
+                }
+            }
+        }
+    }
+
+    /// A slot is free: members behind a closed window whose message is out of date are candidates
+    /// for this instant.
+    #[inline]
+    pub(super) fn expand_closed(&mut self, id: GroupId) {
+        if self.has_due {
+            self.add_closed(id);
+        }
+    }
+
+    fn add_closed(&mut self, id: GroupId) {
+        let plan = &self.plan.groups[id];
+        while let Some((cohort, opens)) = self.candidates[id].take_closed() {
+            let message = (Reason::MaintenanceWindowClosed, opens);
+            for position in &plan.cohorts[cohort as usize].positions {
+                let row = self.members[plan.members[*position as usize]];
+                if row.is(State::Pending)
+                    && !row.waits_for(message, self.since)
+                    && !self.candidates[id].contains_of(cohort as usize, *position)
+                {
+                    self.candidates[id].add_due(plan, *position);
                 }
             }
         }
