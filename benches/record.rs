@@ -7,6 +7,7 @@
 //! machine is.
 
 mod fleets;
+mod rollout;
 
 use std::hint::black_box;
 use std::sync::atomic::AtomicBool;
@@ -100,10 +101,11 @@ fn show(rows: &[Row<'_>]) {
 
 fn main() {
     let sizes = [100, 1_000, 10_000, 100_000];
-    let scenarios: Vec<_> = [("plain", Kind::Plain), ("eventful", Kind::Eventful)]
+    let rollouts = sizes.map(|size| ("rollout", size, rollout::scenario(size)));
+    let fleets = [("plain", Kind::Plain), ("eventful", Kind::Eventful)]
         .into_iter()
-        .flat_map(|(name, kind)| sizes.map(|size| (name, size, fleets::scenario(kind, size))))
-        .collect();
+        .flat_map(|(name, kind)| sizes.map(|size| (name, size, fleets::scenario(kind, size))));
+    let scenarios: Vec<_> = rollouts.into_iter().chain(fleets).collect();
     let experiments: Vec<_> = scenarios
         .iter()
         .map(|(name, size, scenario)| (*name, *size, fleets::experiment(scenario)))

@@ -256,3 +256,81 @@ impl Kinds {
 fn number(position: usize) -> u32 {
     u32::try_from(position).expect("pools fit u32")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn version(text: &str) -> ImageVersion {
+        text.parse().unwrap()
+    }
+
+    /// Two kinds, each of one pool; that of the second is behind the newest.
+    fn firsts() -> FirstKinds {
+        let facts = |region: u32| Facts {
+            region: RegionId(region),
+            kubernetes: None,
+            stopped: false,
+            long_term_support: false,
+            node_auto_provisioning: false,
+        };
+        let pool = |version: ImageVersion| ObservedPool {
+            family: FamilyId(0),
+            version,
+            orchestrator: None,
+            from_snapshot: false,
+        };
+        let kind = |id: u32| Kind::new(facts(id), (id, id + 1), KindId(id), None);
+        FirstKinds {
+            kinds: [0, 1].map(kind).into_iter().collect(),
+            pools: vec![pool(version("202602.13.0")), pool(ImageVersion::OLDEST)],
+            of: Column::new(),
+            behind: vec![((FamilyId(0), RegionId(1), 2), 1)],
+        }
+    }
+
+    fn bring(kinds: &mut Kinds, from: KindId, to: &str) -> KindId {
+        kinds.changed(from, |_, pools| pools[0].version = version(to))
+    }
+
+    #[test]
+    fn who_becomes_the_same_is_of_the_same_kind() {
+        let (firsts, mut kinds) = (firsts(), Kinds::default());
+        kinds.reset(&firsts);
+        let [one, two] = [KindId(0), KindId(1)];
+        let newer = bring(&mut kinds, one, "202603.02.0");
+        assert!(newer != one && bring(&mut kinds, one, "202603.02.0") == newer);
+        assert_eq!(bring(&mut kinds, newer, "202602.13.0"), one, "the way back");
+        assert_ne!(bring(&mut kinds, two, "202603.02.0"), newer, "another region");
+        // Equal versions that are written in two ways are shown in two ways.
+        assert_ne!(bring(&mut kinds, one, "202603.2.0"), newer);
+        let stopped = kinds.changed(newer, |facts, _| facts.stopped = true);
+        assert!(stopped != newer && kinds.facts(stopped).stopped && !kinds.facts(newer).stopped);
+    }
+
+    #[test]
+    fn a_reset_forgets_what_came_of_the_kinds_at_the_start() {
+        let (firsts, mut kinds) = (firsts(), Kinds::default());
+        kinds.reset(&firsts);
+        let newer = bring(&mut kinds, KindId(1), "202603.02.0");
+        kinds.place(&firsts, (FamilyId(0), RegionId(1), 2), version("202601.01.0"));
+        assert_eq!(kinds.pools(KindId(1))[0].version, version("202601.01.0"));
+        kinds.reset(&firsts);
+        assert_eq!(kinds.pools(KindId(1))[0].version, ImageVersion::OLDEST);
+        assert_eq!(bring(&mut kinds, KindId(1), "202604.01.0"), newer, "the number is free again");
+        assert_eq!(kinds.pools(newer)[0].version, version("202604.01.0"));
+    }
+
+    #[test]
+    fn runs_over_one_fleet_find_each_others_kinds() {
+        let (firsts, mut kinds, mut others) = (firsts(), Kinds::default(), Kinds::default());
+        kinds.reset(&firsts);
+        others.reset(&firsts);
+        bring(&mut others, KindId(0), "202601.01.0");
+        let there = bring(&mut others, KindId(0), "202603.02.0");
+        let here = bring(&mut kinds, KindId(0), "202603.02.0");
+        assert!(here != there && kinds.equal_to(&others, there) == here);
+        kinds.adopt_all(&others);
+        assert_eq!(bring(&mut kinds, KindId(0), "202603.02.0"), there);
+    }
+}
