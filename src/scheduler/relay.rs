@@ -13,7 +13,7 @@ use crate::ids::{GroupId, MemberId, StageId};
 use crate::scheduler::attempt::wrapped;
 use crate::scheduler::member::Stamp;
 use crate::scheduler::pick::Class;
-use crate::scheduler::plan::{GroupPlan, StagePlan, ids};
+use crate::scheduler::plan::ids;
 use crate::scheduler::run::{GroupStatus, Scheduler};
 use crate::scheduler::target::Trial;
 use crate::scheduler::{Log, Record, State};
@@ -50,7 +50,7 @@ struct Next {
     member: MemberId,
 }
 
-impl<'p> Scheduler<'p> {
+impl Scheduler<'_> {
     /// From `next`, when something happens next, until when, that instant excluded, time alone
     /// brings nothing, so that endings may be handed to [`Self::relay`]; `None`: there is something
     /// to do. The next event of [`Self::handle`] makes it void.
@@ -95,10 +95,16 @@ impl<'p> Scheduler<'p> {
         log: &mut impl Log,
     ) -> Option<Relayed> {
         assert!(now >= self.now && now < self.steady_until, "{now} is not in the steady time");
-        let from = self.plan.places[ended]?.group;
-        let giver = &self.plan.groups[from];
-        let stage = &self.plan.stages[giver.stage];
-        let slot = self.find_slot(now, stage, (from, giver))?;
+        // Updates in flight are the current stage's.
+        let id = StageId(self.run.current);
+        let stage = &self.plan.stages[id];
+        let alone = stage.groups.end - stage.groups.start == 1;
+        let from = if alone {
+            GroupId(stage.groups.start)
+        } else {
+            self.plan.places[ended].expect("only members of the run are updated").group
+        };
+        let slot = self.find_slot(now, (id, alone), from)?;
         self.now = now;
         let group = &mut self.groups[from];
         group.open_members -= 1;
@@ -108,7 +114,7 @@ impl<'p> Scheduler<'p> {
         assert!(row.is(State::Running), "{ended:?} ended without being updated");
         row.complete(Stamp::new(now, self.since));
         log.record(Record::of_move(now, ended, (State::Running, State::Completed)));
-        let status = &mut self.stages[giver.stage];
+        let status = &mut self.stages[id];
         let Slot::To(Next { group: to, candidate, member }) = slot else {
             status.in_flight -= 1;
             self.run.in_flight -= 1;
@@ -127,36 +133,35 @@ impl<'p> Scheduler<'p> {
     fn find_slot(
         &mut self,
         now: Timestamp,
-        stage: &StagePlan,
-        (from, plan): (GroupId, &'p GroupPlan),
+        (stage, alone): (StageId, bool),
+        from: GroupId,
     ) -> Option<Slot> {
         let GroupStatus { in_flight, pending_members, limits, .. } = self.groups[from];
-        let whole = &self.stages[plan.stage];
+        let whole = &self.stages[stage];
         let full = whole.in_flight == whole.limits.max_concurrency;
         // Who could have started before has: nobody gets a slot that did not just become free.
         let freed = full || in_flight == limits.max_concurrency;
-        let found = match (freed, stage.groups.end - stage.groups.start) {
+        let found = match (freed, alone) {
             (false, _) => None,
-            (true, 1) => self.candidates[from].first().map(|first| (from, first)),
-            (true, _) => self.next_in_turn(plan.stage, from),
+            (true, true) => self.candidates[from].first().map(|first| (from, first)),
+            (true, false) => self.next_in_turn(stage, from),
         };
         let Some((group, candidate)) = found else {
             // The group goes on as it is, and no poll is planned that looks at slots.
-            let goes_on = in_flight > 1 && !self.wants_mending(plan.stage);
+            let goes_on = in_flight > 1 && !self.wants_mending(stage);
             return goes_on.then_some(Slot::Free);
         };
         // The next starts at once: its window is open, and it has something to do that is there.
         // It is not the last of its group to wait, so that polls stay planned. Neither group
         // changes between Running and Pending.
-        let (passes, waiting, plan) = if group == from {
-            (true, pending_members, plan)
+        let (passes, waiting) = if group == from {
+            (true, pending_members)
         } else {
             let taker = &self.groups[group];
-            let passes = full && taker.in_flight > 0 && in_flight > 1;
-            (passes, taker.pending_members, &self.plan.groups[group])
+            (full && taker.in_flight > 0 && in_flight > 1, taker.pending_members)
         };
         let (position, class) = candidate;
-        let member = plan.members[position as usize];
+        let member = self.plan.groups[group].members[position as usize];
         let starts = passes
             && class.is_open()
             && (waiting > 1 || self.members[member].is(State::NotStarted))
