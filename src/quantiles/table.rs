@@ -89,7 +89,9 @@ impl Quantiles {
     pub fn millis(&self, u: u64, at_least: i64) -> i64 {
         let raised = self.value(u) + 0.5;
         let cut = raised as i64;
-        (cut - i64::from((cut as f64) > raised)).max(at_least)
+        // Only what is negative is cut upwards.
+        let above = raised < 0.0 && (cut as f64) > raised;
+        (cut - i64::from(above)).max(at_least)
     }
 
     /// The distribution that was compiled.

@@ -306,7 +306,8 @@ impl Queue {
         self.push_parts(at, (Kind::UpdateEnds, member.0, Part::<u16>::bits(code)));
     }
 
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "most of it is known where the kind is")]
     fn push_parts(&mut self, millis: u64, (kind, entity, detail): (Kind, u32, u16)) {
         assert!(self.pushed < 1 << 28, "a replication has fewer than 2^28 happenings");
         let when = u128::from(millis.min(NEVER)) << INSTANT | (kind.class() as u128) << 84;
