@@ -102,11 +102,11 @@ impl Durations {
         matches!(self.basis, Basis::Cluster(_)) && self.throttle.is_none()
     }
 
-    /// Nearly all updates take less.
+    /// All updates but one in a hundred take less, as a rule.
     pub(super) fn usual_update(&self, fleet: &Fleet) -> Span {
         match &self.basis {
             Basis::Cluster(cluster) => {
-                let rare = u64::MAX - (u64::MAX >> 11);
+                let rare = u64::MAX - (u64::MAX >> 7);
                 let longest =
                     cluster.of_updates.iter().fold(1.0, |longest: f64, f| longest.max(*f));
                 Span::from_millis(times(cluster.takes.millis(rare, SHORTEST), longest))

@@ -121,7 +121,7 @@ impl<'s> World<'s> {
         self.setting.start
     }
 
-    /// Nearly all updates take less.
+    /// All updates but one in a hundred take less, as a rule.
     pub(super) fn usual_update(&self) -> Span {
         self.durations.usual_update(self.setting.fleet)
     }
