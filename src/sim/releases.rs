@@ -15,13 +15,13 @@ pub mod train;
 use crate::fleet::{ImageVersion, KubernetesVersion, NodeImage, support};
 use crate::ids::{Column, FamilyId, Id as _, RegionId};
 use crate::quantiles::Quantiles;
-use crate::scheduler::{Released, Support};
+use crate::scheduler::{NodeImageSelection, Released, Support};
 use crate::sim::draw::{Luck, Purpose, Sequence, happens};
 use crate::sim::model::{Mishap, ReleaseModel, Setting};
 use crate::sim::script::ScriptedRelease;
 use crate::time::{Span, Timestamp};
 use kubernetes::Kubernetes;
-use train::{Rollout, Train, families_of};
+use train::{Train, families_of};
 
 /// Something that was released.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -111,7 +111,7 @@ pub struct Arrivals {
     reached: Vec<Timestamp>,
     regions: usize,
     /// Scratch of the train and of the Kubernetes versions.
-    rollouts: Vec<Rollout>,
+    train: [train::Scratch; train::LINES],
     kubernetes: kubernetes::Scratch,
 }
 
@@ -194,7 +194,6 @@ impl Arrivals {
         self.news.clear();
         self.patches.clear();
         self.reached.clear();
-        self.rollouts.clear();
         self.regions = regions;
     }
 
@@ -236,6 +235,19 @@ struct Chance {
 impl Chance {
     fn new(mishap: &Mishap) -> Self {
         Self { probability: mishap.probability, after: Quantiles::new(&mishap.after) }
+    }
+
+    /// After how long it happens to each of so many, if it does; to none without a chance.
+    fn fill(
+        chance: Option<&Self>,
+        mut sequences: [Sequence; 2],
+        number: usize,
+        into: &mut Vec<Option<Span>>,
+    ) {
+        into.clear();
+        if let Some(chance) = chance {
+            into.extend((0..number).map(|_| chance.draw(&mut sequences)));
+        }
     }
 
     /// The same at a single place: its line and index.
@@ -314,6 +326,20 @@ impl Releases {
         let kubernetes =
             wanted.then(|| Kubernetes::new(&setting.fleet.regions, start, end, only).with(mishaps));
         Self::Drawn(Box::new(Drawn { train, kubernetes, wants }))
+    }
+
+    /// The same, without drawn image versions that runs of this fleet cannot come to any more,
+    /// where nobody looks back at them ([`Train::for_runs_from`]).
+    #[must_use]
+    pub fn for_runs(mut self, setting: Setting<'_>) -> Self {
+        let named = matches!(setting.update.node_images, NodeImageSelection::Custom(_));
+        if let Self::Drawn(drawn) = &mut self
+            && !drawn.wants.news
+            && !named
+        {
+            drawn.train = drawn.train.clone().for_runs_from(setting.start, setting.fleet);
+        }
+        self
     }
 
     /// What every replication gets, if all get the same.

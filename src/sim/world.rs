@@ -100,7 +100,7 @@ impl<'s> World<'s> {
             luck: Luck::new(setting.seed),
             durations: Durations::new(setting),
             odds: Odds::new(world.failures.as_ref(), setting.fleet, setting.update),
-            releases: Releases::new(setting, wants(setting)),
+            releases: Releases::new(setting, wants(setting)).for_runs(setting),
             outages: Source::of(setting),
             actions: scripted_actions(setting),
             defects: DefectWorld::new(setting, &|code| number_of(&codes, code)),

@@ -13,11 +13,11 @@
 use jiff::civil::{Date, Weekday};
 
 use super::{Arrivals, Chance, Release, SecurityPatch};
-use crate::fleet::{Fleet, ImageVersion, NodeImage, OsType, regions};
+use crate::fleet::{Fleet, ImageVersion, NodeImage, OsType, PoolImage, regions};
 use crate::ids::{Column, FamilyId, RegionId};
 use crate::quantiles::{Distribution, Quantiles};
 use crate::scheduler::Released;
-use crate::sim::draw::{Luck, Purpose, Sequence, happens, unit};
+use crate::sim::draw::{self, Luck, Purpose, Sequence, unit};
 use crate::sim::model::Mishaps;
 use crate::time::{Span, Timestamp};
 
@@ -77,10 +77,45 @@ const FIRST_SLOT: usize = 10;
 
 /// One version's journey, shared by all families of its train.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Rollout {
+struct Rollout {
     version: ImageVersion,
+    published: Timestamp,
     withdrawn: Timestamp,
-    stops: [Timestamp; STOPS],
+}
+
+/// What is drawn of one line, reused from replication to replication.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Scratch {
+    /// The day of each version, counted from the train's first day.
+    days: Vec<usize>,
+    /// The newest first.
+    rollouts: Vec<Rollout>,
+    /// When each of them reaches each region, a row a rollout.
+    reached: Vec<Timestamp>,
+    numbers: Numbers,
+    delayed: Vec<Option<Span>>,
+    withdrawn: Vec<Option<Span>>,
+}
+
+/// The numbers of one line of one replication, by version.
+#[derive(Debug, Clone, Default)]
+struct Numbers {
+    lag: Vec<u64>,
+    hold_from: Vec<u64>,
+    hold_to: Vec<u64>,
+    abandoned: Vec<u64>,
+    government: Vec<u64>,
+    china: Vec<u64>,
+}
+
+/// Which versions are too old for anybody to notice them.
+#[derive(Debug, Clone, Copy)]
+struct Forgotten {
+    /// So many newer ones are everywhere by then.
+    after: u32,
+    by: Timestamp,
+    /// None newer than this: somebody may run one just before it.
+    up_to: Option<ImageVersion>,
 }
 
 /// The measured train, ready to be drawn from.
@@ -90,8 +125,12 @@ pub struct Train {
     families: Vec<(FamilyId, OsType)>,
     /// At which stop each region of the fleet is reached; `None`: not in the table.
     stops: Column<RegionId, Option<usize>>,
-    /// How many regions orders 5 and 6 have.
-    broad: [usize; 2],
+    /// Stops of orders 5 and 6 come before these.
+    ends: [usize; 2],
+    /// Stops from this one on are of no use to anybody.
+    useful: usize,
+    /// Whether a region of the orders above 6 wants to know.
+    beyond: bool,
     /// The day the train sets off, counted from 1970-01-01, and every day's version from there.
     first_day: i64,
     versions: Vec<ImageVersion>,
@@ -102,12 +141,18 @@ pub struct Train {
     linux_gap: Quantiles,
     patch_gap: Quantiles,
     lag: Quantiles,
-    abandoned: f64,
+    abandoned: draw::Chance,
+    pair: draw::Chance,
+    pause: draw::Chance,
     delayed: Option<Chance>,
     withdrawn: Option<Chance>,
     /// Whether security patches are wanted.
     patches: bool,
+    forgotten: Option<Forgotten>,
 }
+
+/// How many lines there are.
+pub(super) const LINES: usize = 3;
 
 /// The streams of versions, each with a train of its own. The values are places of luck.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -141,16 +186,23 @@ impl Train {
         let days: Vec<Date> = (first_day..=end.as_millis().div_euclid(DAY)).map(date).collect();
         let on = |day: &Date| ImageVersion::of_build_day(day.year(), day.month(), day.day());
         let in_order = |order| regions::all().iter().filter(|region| region.order == order).count();
-        let broad = [in_order(5), in_order(6)];
-        assert!(broad[0] + broad[1] <= SLOTS, "orders 5 and 6 fit into the draws of one version");
+        let five = FIRST_SLOT + in_order(5);
+        let ends = [five, five + in_order(6)];
+        assert!(ends[1] <= STOPS, "orders 5 and 6 fit into the draws of one version");
+        let stops: Column<RegionId, _> = regions.iter().map(|name| stop(name, five)).collect();
+        let beyond = stops.iter().flatten().any(|stop| (7..FIRST_SLOT).contains(stop));
+        let useful = stops.iter().flatten().max().map_or(0, |last| last + 1);
         let mut families = families.to_vec();
         families.sort_by_key(|(family, _)| *family);
         let day = |days: f64| days * 86_400_000.0;
         let lognormal = |median, sigma| compile(Distribution::lognormal(day(median), sigma));
         Self {
             families,
-            stops: regions.iter().map(|name| stop(name, broad[0])).collect(),
-            broad,
+            stops,
+            ends,
+            // The way to order 7 leads through all of order 6.
+            useful: if beyond { ends[1] } else { useful },
+            beyond,
             first_day,
             versions: days.iter().map(on).collect(),
             windows: (0..days.len()).filter(|position| is_windows_day(days[*position])).collect(),
@@ -159,17 +211,20 @@ impl Train {
             linux_gap: lognormal(LINUX_GAP_MEDIAN_DAYS, LINUX_GAP_SIGMA),
             patch_gap: lognormal(PATCH_GAP_MEDIAN_DAYS, PATCH_GAP_SIGMA),
             lag: compile(Distribution::gamma(LAG_SHAPE, day(LAG_SCALE_DAYS))),
-            abandoned: ABANDONED,
+            abandoned: draw::Chance::new(ABANDONED),
+            pair: draw::Chance::new(PAIR),
+            pause: draw::Chance::new(PAUSE),
             delayed: None,
             withdrawn: None,
             patches: false,
+            forgotten: None,
         }
     }
 
     /// The same, with what goes wrong as the scenario says.
     #[must_use]
     pub fn with(mut self, mishaps: &Mishaps) -> Self {
-        self.abandoned = mishaps.abandoned.unwrap_or(ABANDONED);
+        self.abandoned = draw::Chance::new(mishaps.abandoned.unwrap_or(ABANDONED));
         self.delayed = mishaps.delayed.as_ref().map(Chance::new);
         self.withdrawn = mishaps.withdrawn.as_ref().map(Chance::new);
         self
@@ -182,142 +237,244 @@ impl Train {
         self
     }
 
+    /// The same, without versions of images that are too old to matter to this fleet: those that
+    /// are older than all that its pools may run at the start, when newer ones are everywhere.
+    ///
+    /// Nobody aims at them: `Latest` and `Consistent` take the newer ones. Where versions can be
+    /// withdrawn, or somebody looks back at what was published, the old ones matter.
+    #[must_use]
+    pub fn for_runs_from(mut self, start: Timestamp, fleet: &Fleet) -> Self {
+        if self.withdrawn.is_some() {
+            return self;
+        }
+        let pools = || fleet.members.iter().flat_map(|member| &member.pools);
+        let behind = pools().filter_map(|pool| match pool.image {
+            PoolImage::Behind { versions, .. } => Some(versions),
+            PoolImage::Exactly(_) => None,
+        });
+        let exact = pools().filter_map(|pool| match pool.image {
+            PoolImage::Exactly(image) => Some(image.version),
+            PoolImage::Behind { .. } => None,
+        });
+        let after = behind.max().map_or(1, |versions| versions + 1);
+        self.forgotten = Some(Forgotten { after, by: start, up_to: exact.min() });
+        self
+    }
+
     /// Draws one replication's releases and arrivals, in no order of time.
     pub(super) fn draw(&self, luck: &Luck, replication: u32, into: &mut Arrivals) {
         into.clear(self.stops.len());
-        let mut rollouts = std::mem::take(&mut into.rollouts);
-        let of = |os| self.families.iter().any(|(_, other)| *other == os);
-        let mut line = |line, wanted: bool| {
-            let first = rollouts.len();
-            if wanted {
-                self.draw_line(line, luck, replication, &mut rollouts);
+        let mut scratch = std::mem::take(&mut into.train);
+        for (line, os) in [(Line::Linux, OsType::Linux), (Line::Windows, OsType::Windows)] {
+            if self.families.iter().any(|(_, other)| *other == os) {
+                self.draw_line(line, luck, replication, &mut scratch[line as usize]);
             }
-            first..rollouts.len()
-        };
-        let linux = line(Line::Linux, of(OsType::Linux));
-        let windows = line(Line::Windows, of(OsType::Windows));
-        let patches = line(Line::Patches, self.patches);
+        }
         for (family, os) in &self.families {
-            let line = if *os == OsType::Linux { &linux } else { &windows };
-            for rollout in &rollouts[line.clone()] {
+            let line = if *os == OsType::Linux { Line::Linux } else { Line::Windows };
+            for (rollout, reached) in scratch[line as usize].in_order(self.stops.len()) {
                 let image = NodeImage { family: *family, version: rollout.version };
-                self.release(Released::NodeImage(image), rollout, into);
+                let release = Release {
+                    what: Released::NodeImage(image),
+                    published: rollout.published,
+                    withdrawn: rollout.withdrawn,
+                    lifecycle: None,
+                };
+                into.push(release, reached.iter().copied(), self.end);
             }
         }
-        for rollout in &rollouts[patches] {
-            let at = |stop: &Option<usize>| stop.map_or(Timestamp::MAX, |s| rollout.stops[s]);
-            into.patches.push(SecurityPatch {
-                version: rollout.version,
-                published: rollout.stops[1],
-                reached: self.stops.iter().map(at).collect(),
-            });
+        if self.patches {
+            let patches = &mut scratch[Line::Patches as usize];
+            self.draw_line(Line::Patches, luck, replication, patches);
+            for (rollout, reached) in patches.in_order(self.stops.len()) {
+                into.patches.push(SecurityPatch {
+                    version: rollout.version,
+                    published: rollout.published,
+                    reached: reached.iter().copied().collect(),
+                });
+            }
         }
-        into.rollouts = rollouts;
+        into.train = scratch;
     }
 
-    fn release(&self, what: Released, rollout: &Rollout, into: &mut Arrivals) {
-        let release = Release {
-            what,
-            published: rollout.stops[1],
-            withdrawn: rollout.withdrawn,
-            lifecycle: None,
+    /// The days of a line's versions, up to the end.
+    fn days(&self, line: Line, luck: &Luck, replication: u32, days: &mut Vec<usize>) {
+        days.clear();
+        let gap = match line {
+            Line::Linux => &self.linux_gap,
+            Line::Patches => &self.patch_gap,
+            Line::Windows => return days.extend(&self.windows),
         };
-        let at = |stop: &Option<usize>| stop.map_or(Timestamp::MAX, |stop| rollout.stops[stop]);
-        into.push(release, self.stops.iter().map(at), self.end);
-    }
-
-    /// Draws all rollouts of a line.
-    fn draw_line(&self, line: Line, luck: &Luck, replication: u32, rollouts: &mut Vec<Rollout>) {
-        let mut draws = Draws::new(luck, replication, line as u16);
-        let sequences = |purposes: [Purpose; 2]| {
-            purposes.map(|purpose| luck.sequence(replication, purpose, line as u16))
-        };
-        let delays = [Purpose::ReleaseDelayed, Purpose::ReleaseDelay];
-        let mut delayed = self.delayed.as_ref().map(|chance| (chance, sequences(delays)));
-        let withdrawals = [Purpose::ReleaseWithdrawn, Purpose::ReleaseWithdrawal];
-        let mut withdrawn = self.withdrawn.as_ref().map(|chance| (chance, sequences(withdrawals)));
-        let (mut clock, mut day, mut windows) = (self.from, None, self.windows.iter());
+        let mut cadence = luck.sequence(replication, Purpose::ReleaseCadence, line as u16);
+        let mut clock = self.from;
         loop {
-            let gap = if line == Line::Patches { &self.patch_gap } else { &self.linux_gap };
-            day = match line {
-                Line::Linux | Line::Patches => {
-                    clock += Span::from_millis(gap.millis(draws.cadence.draw(), 0));
-                    // Versions are dated by day; two of one day would be one.
-                    let today = clock.as_millis().div_euclid(DAY) - self.first_day;
-                    let today = usize::try_from(today).expect("the clock starts on the first day");
-                    Some(day.map_or(today, |before: usize| today.max(before + 1)))
-                }
-                Line::Windows => windows.next().copied(),
-            };
-            let Some((day, version)) = day.and_then(|day| Some((day, *self.versions.get(day)?)))
-            else {
+            clock += Span::from_millis(gap.millis(cadence.draw(), 0));
+            // Versions are dated by day; two of one day would be one.
+            let today = clock.as_millis().div_euclid(DAY) - self.first_day;
+            let today = usize::try_from(today).expect("the clock starts on the first day");
+            let day = days.last().map_or(today, |before| today.max(before + 1));
+            if day >= self.versions.len() {
                 return;
-            };
-            let day = i64::try_from(day).expect("a day is a small number") + self.first_day;
-            let late = delayed.as_mut().and_then(|(chance, sequences)| chance.draw(sequences));
-            let dated = Timestamp::from_millis(day * DAY);
-            let stops = self.ride(dated, late.unwrap_or(Span::ZERO), &mut draws);
-            let after = withdrawn.as_mut().and_then(|(chance, sequences)| chance.draw(sequences));
-            let withdrawn = after.map_or(Timestamp::MAX, |after| stops[1] + after);
-            rollouts.push(Rollout { version, withdrawn, stops });
+            }
+            days.push(day);
         }
     }
 
-    /// One version's journey from its date, perhaps late. Everything is drawn, whether it is needed
-    /// or not, so that each version's numbers stay in their places.
-    fn ride(&self, dated: Timestamp, late: Span, draws: &mut Draws) -> [Timestamp; STOPS] {
-        let mut stops = [Timestamp::MAX; STOPS];
-        draws.slots.fill(&mut draws.of_slots);
-        let abandoned = happens(draws.abandoned.draw(), self.abandoned);
-        let government = between(draws.government.draw(), GOVERNMENT);
-        let china = between(draws.china.draw(), CHINA);
+    /// Draws the rollouts of a line, the newest first.
+    fn draw_line(&self, line: Line, luck: &Luck, replication: u32, scratch: &mut Scratch) {
+        let Scratch { days, rollouts, reached, numbers, delayed, withdrawn } = scratch;
+        self.days(line, luck, replication, days);
+        let of = |purpose| luck.sequence(replication, purpose, line as u16);
+        numbers.draw(days.len(), self.beyond, of);
+        let delays = [Purpose::ReleaseDelayed, Purpose::ReleaseDelay];
+        Chance::fill(self.delayed.as_ref(), delays.map(of), days.len(), delayed);
+        let withdrawals = [Purpose::ReleaseWithdrawn, Purpose::ReleaseWithdrawal];
+        Chance::fill(self.withdrawn.as_ref(), withdrawals.map(of), days.len(), withdrawn);
+        let forgotten = self.forgotten.filter(|_| line != Line::Patches);
+        let mut everywhere = 0;
+        let mut ride = Ride::new(of(Purpose::ReleaseSlots));
+        rollouts.clear();
+        reached.clear();
+        for (number, day) in days.iter().enumerate().rev() {
+            let version = self.versions[*day];
+            if forgotten.is_some_and(|it| it.forgets(version, everywhere)) {
+                return;
+            }
+            let day = i64::try_from(*day).expect("a day is a small number") + self.first_day;
+            let late = delayed.get(number).copied().flatten().unwrap_or(Span::ZERO);
+            self.ride(Timestamp::from_millis(day * DAY) + late, (number, numbers), &mut ride);
+            let published = ride.stops[1];
+            let after = withdrawn.get(number).copied().flatten();
+            let withdrawn = after.map_or(Timestamp::MAX, |after| published + after);
+            rollouts.push(Rollout { version, published, withdrawn });
+            let at = |stop: &Option<usize>| stop.map_or(Timestamp::MAX, |stop| ride.stops[stop]);
+            reached.extend(self.stops.iter().map(at));
+            let there = |stop: &usize| forgotten.is_some_and(|it| ride.stops[*stop] <= it.by);
+            everywhere += u32::from(self.stops.iter().flatten().all(there));
+        }
+    }
 
-        let first = dated + Span::from_millis(self.lag.millis(draws.lag.draw(), 0)) + late;
-        let mut hold = Hold::new(draws.hold_from.draw(), draws.hold_to.draw(), first);
+    /// One version's journey from its date, perhaps late, as far as somebody wants to know. Each
+    /// version's numbers are in their places, whether those of others are drawn or not.
+    fn ride(&self, dated: Timestamp, (number, numbers): (usize, &Numbers), ride: &mut Ride) {
+        let lag = self.lag.millis(numbers.lag[number], 0);
+        let first = dated + Span::from_millis(lag);
+        let stops = &mut ride.stops;
+        ride.hold = Hold::new(numbers.hold_from[number], numbers.hold_to[number], first);
         stops[1] = first;
-        stops[2] = hold.over(first + FIRST_STEP);
-        stops[3] = hold.over(stops[2] + STEP);
-        stops[4] = hold.over(stops[3] + STEP);
-        let (five, all) = (FIRST_SLOT + self.broad[0], FIRST_SLOT + self.broad[0] + self.broad[1]);
-        let next = slots(FIRST_SLOT..five, stops[4] + STEP, &mut hold, &draws.of_slots, &mut stops);
-        if abandoned {
-            return stops;
+        stops[2] = ride.hold.over(first + FIRST_STEP);
+        stops[3] = ride.hold.over(stops[2] + STEP);
+        stops[4] = ride.hold.over(stops[3] + STEP);
+        if self.useful <= FIRST_SLOT {
+            return;
         }
-        slots(five..all, next, &mut hold, &draws.of_slots, &mut stops);
-        stops[7] = hold.over(stops[all - 1] + government);
-        stops[8] = hold.over(stops[7] + GOVERNMENT_STEP);
-        stops[9] = hold.over(first + china);
-        stops
+        let ([five, all], due) = (self.ends, stops[4] + STEP);
+        ride.draw(number, self.useful - FIRST_SLOT);
+        let next = self.slots(FIRST_SLOT..five.min(self.useful), due, ride);
+        if self.abandoned.happens(numbers.abandoned[number]) {
+            ride.stops[7..FIRST_SLOT].fill(Timestamp::MAX);
+            ride.stops[five..all].fill(Timestamp::MAX);
+            return;
+        }
+        if five < self.useful {
+            self.slots(five..self.useful, next, ride);
+        }
+        if self.beyond {
+            let (stops, hold) = (&mut ride.stops, &mut ride.hold);
+            stops[7] = hold.over(stops[all - 1] + between(numbers.government[number], GOVERNMENT));
+            stops[8] = hold.over(stops[7] + GOVERNMENT_STEP);
+            stops[9] = hold.over(first + between(numbers.china[number], CHINA));
+        }
+    }
+
+    /// Goes through the regions of one order, slot by slot; returns when the slot after it is due.
+    fn slots(&self, places: std::ops::Range<usize>, due: Timestamp, ride: &mut Ride) -> Timestamp {
+        let Ride { stops, hold, numbers, .. } = ride;
+        let (mut place, mut due, last) = (places.start, hold.over(due), places.end - 1);
+        while place <= last {
+            // Later than all that was asked before, so it is before the hold, or in it, or after.
+            if due >= hold.begins {
+                due = hold.over(due);
+            }
+            // The upper half of the number pairs, the lower half pauses. What is written for a
+            // second region that does not share the slot is overwritten by its own.
+            let number = numbers[place - FIRST_SLOT];
+            stops[place] = due;
+            stops[(place + 1).min(last)] = due;
+            place += 1 + usize::from(self.pair.happens(number));
+            due += SLOT;
+            if self.pause.happens(number << 32) {
+                due += pause(number << 32);
+            }
+        }
+        due
     }
 }
 
-/// Goes through the regions of one order, slot by slot; returns when the slot after it is due.
-fn slots(
-    places: std::ops::Range<usize>,
-    due: Timestamp,
-    hold: &mut Hold,
-    draws: &[u64; SLOTS],
-    stops: &mut [Timestamp; STOPS],
-) -> Timestamp {
-    let (mut place, mut due, last) = (places.start, due, places.end - 1);
-    while place <= last {
-        due = hold.over(due);
-        // The upper half of the number pairs, the lower half pauses. What is written for a second
-        // region that does not share the slot is overwritten by its own.
-        let number = draws[place - FIRST_SLOT];
-        stops[place] = due;
-        stops[(place + 1).min(last)] = due;
-        place += 1 + usize::from(happens(number, PAIR));
-        due += SLOT + pause(number << 32);
+impl Forgotten {
+    /// Whether nobody notices a version, with so many newer ones everywhere.
+    fn forgets(&self, version: ImageVersion, everywhere: u32) -> bool {
+        everywhere >= self.after && self.up_to.is_none_or(|oldest| version <= oldest)
     }
-    due
 }
 
-/// The pause after a slot: of the numbers below [`PAUSE`], the lower the shorter.
+impl Scratch {
+    /// The rollouts with when they reach each region, the oldest first.
+    fn in_order(&self, regions: usize) -> impl Iterator<Item = (&Rollout, &[Timestamp])> {
+        let row = move |number: usize| &self.reached[number * regions..(number + 1) * regions];
+        self.rollouts.iter().enumerate().rev().map(move |(number, rollout)| (rollout, row(number)))
+    }
+}
+
+impl Numbers {
+    /// Draws those of so many versions.
+    fn draw(&mut self, versions: usize, beyond: bool, of: impl Fn(Purpose) -> Sequence) {
+        let fill = |numbers: &mut Vec<u64>, purpose| {
+            numbers.resize(versions, 0);
+            of(purpose).fill(numbers);
+        };
+        fill(&mut self.lag, Purpose::ReleaseLag);
+        fill(&mut self.hold_from, Purpose::ReleaseHoldFrom);
+        fill(&mut self.hold_to, Purpose::ReleaseHoldTo);
+        fill(&mut self.abandoned, Purpose::ReleaseAbandoned);
+        if beyond {
+            fill(&mut self.government, Purpose::ReleaseGovernment);
+            fill(&mut self.china, Purpose::ReleaseChina);
+        }
+    }
+}
+
+/// A version on its way.
+struct Ride {
+    /// When each stop is reached.
+    stops: [Timestamp; STOPS],
+    hold: Hold,
+    slots: Sequence,
+    /// Where in its sequence is the next number that was not drawn.
+    drawn: usize,
+    numbers: [u64; SLOTS],
+}
+
+impl Ride {
+    fn new(slots: Sequence) -> Self {
+        let hold = Hold { begins: Timestamp::MIN, ends: Timestamp::MIN };
+        let stops = [Timestamp::MAX; STOPS];
+        Self { stops, hold, slots, drawn: 0, numbers: [0; SLOTS] }
+    }
+
+    /// Draws the numbers of a version's first slots.
+    fn draw(&mut self, version: usize, slots: usize) {
+        let place = version * SLOTS;
+        if place != self.drawn {
+            self.slots.seek(u32::try_from(place).expect("versions are few"));
+        }
+        self.slots.fill(&mut self.numbers[..slots]);
+        self.drawn = place + slots;
+    }
+}
+
+/// The pause after a slot that has one: of the numbers below [`PAUSE`], the lower the shorter.
 fn pause(u: u64) -> Span {
-    if !happens(u, PAUSE) {
-        return Span::ZERO;
-    }
     let (low, high) = (PAUSE_RANGE.0.as_secs_f64(), PAUSE_RANGE.1.as_secs_f64());
     #[expect(clippy::cast_possible_truncation, reason = "a few hours in milliseconds")]
     Span::from_millis(((low + (high - low) * (unit(u) / PAUSE)) * 1_000.0) as i64)
@@ -359,48 +516,18 @@ impl Hold {
     }
 }
 
-/// The numbers of one line of one replication, each in the order of versions.
-struct Draws {
-    cadence: Sequence,
-    lag: Sequence,
-    slots: Sequence,
-    of_slots: [u64; SLOTS],
-    hold_from: Sequence,
-    hold_to: Sequence,
-    abandoned: Sequence,
-    government: Sequence,
-    china: Sequence,
-}
-
-impl Draws {
-    fn new(luck: &Luck, replication: u32, line: u16) -> Self {
-        let of = |purpose| luck.sequence(replication, purpose, line);
-        Self {
-            cadence: of(Purpose::ReleaseCadence),
-            lag: of(Purpose::ReleaseLag),
-            slots: of(Purpose::ReleaseSlots),
-            of_slots: [0; SLOTS],
-            hold_from: of(Purpose::ReleaseHoldFrom),
-            hold_to: of(Purpose::ReleaseHoldTo),
-            abandoned: of(Purpose::ReleaseAbandoned),
-            government: of(Purpose::ReleaseGovernment),
-            china: of(Purpose::ReleaseChina),
-        }
-    }
-}
-
 fn compile(distribution: Result<Distribution, String>) -> Quantiles {
     Quantiles::new(&distribution.expect("a measured distribution makes sense"))
 }
 
-/// The stop at which a region is reached.
-fn stop(name: &str, in_order_5: usize) -> Option<usize> {
+/// The stop at which a region is reached; those of order 6 begin at `six`.
+fn stop(name: &str, six: usize) -> Option<usize> {
     let region = regions::find(name)?;
-    let place = FIRST_SLOT + usize::from(region.rank.saturating_sub(1));
+    let place = usize::from(region.rank.saturating_sub(1));
     Some(match region.order {
         0 => 1,
-        5 => place,
-        6 => place + in_order_5,
+        5 => FIRST_SLOT + place,
+        6 => six + place,
         order => usize::from(order),
     })
 }
@@ -428,7 +555,7 @@ mod tests {
     use super::super::testing::{correlation, mean_and_sd};
     use super::*;
     use crate::ids::Id as _;
-    use crate::sim::releases::Wants;
+    use crate::sim::releases::{Arrival, Wants};
     use std::collections::BTreeMap;
 
     const LINUX: FamilyId = FamilyId(1);
@@ -466,11 +593,14 @@ mod tests {
             (train(&[(LINUX, OsType::Linux)]), Arrivals::default(), vec![]);
         for replication in 0..replications {
             draw(&train, 11, replication, &mut into);
-            all.extend(into.rollouts.iter().map(|rollout| {
-                let first = rollout.stops[1];
-                let after = |at: Timestamp| (at < Timestamp::MAX).then(|| days(at - first));
-                (first, rollout.stops.map(after))
-            }));
+            for (rollout, reached) in into.train[0].in_order(train.stops.len()) {
+                let mut after = [None; STOPS];
+                for (stop, at) in train.stops.iter().zip(reached) {
+                    let passed = *at < Timestamp::MAX;
+                    after[stop.unwrap()] = passed.then(|| days(*at - rollout.published));
+                }
+                all.push((rollout.published, after));
+            }
         }
         all
     }
@@ -514,9 +644,10 @@ mod tests {
         let (mut lags, mut gaps) = (Vec::new(), Vec::new());
         for replication in 0..300 {
             draw(&train, 3, replication, &mut into);
-            let dated: Vec<Timestamp> = into.rollouts.iter().map(|r| dated(r.version)).collect();
+            let rollouts = || into.train[0].in_order(train.stops.len()).map(|(rollout, _)| rollout);
+            let dated: Vec<Timestamp> = rollouts().map(|r| dated(r.version)).collect();
             gaps.extend(dated.windows(2).map(|two| days(two[1] - two[0])));
-            lags.extend(into.rollouts.iter().zip(&dated).map(|(r, at)| days(r.stops[1] - *at)));
+            lags.extend(rollouts().zip(&dated).map(|(r, at)| days(r.published - *at)));
             assert!(dated.windows(2).all(|two| two[0] < two[1]), "versions have distinct dates");
         }
         let ((lag, lag_sd), (gap, gap_sd)) = (mean_and_sd(&lags), mean_and_sd(&gaps));
@@ -597,13 +728,16 @@ mod tests {
         assert_eq!(hold.over(friday), sunday);
         assert_eq!(hold.over(friday - Span::from_millis(1)), friday - Span::from_millis(1));
         // No pair, no pause: one region a slot, from the end of the hold on.
-        let mut stops = [Timestamp::MAX; STOPS];
-        let next = slots(10..13, saturday, &mut hold, &[u64::MAX; SLOTS], &mut stops);
-        assert_eq!(stops[10..13], [sunday, sunday + SLOT, sunday + SLOT * 2]);
+        let train = train(&[(LINUX, OsType::Linux)]);
+        let mut ride = Ride::new(Luck::new(0).sequence(0, Purpose::ReleaseSlots, 0));
+        (ride.hold, ride.numbers) = (hold, [u64::MAX; SLOTS]);
+        let next = train.slots(10..13, saturday, &mut ride);
+        assert_eq!(ride.stops[10..13], [sunday, sunday + SLOT, sunday + SLOT * 2]);
         assert_eq!(next, sunday + SLOT * 3);
         // All pairs and the shortest pauses.
-        slots(10..13, sunday, &mut hold, &[0; SLOTS], &mut stops);
-        assert_eq!(stops[10..13], [sunday, sunday, sunday + SLOT + Span::from_mins(90)]);
+        ride.numbers = [0; SLOTS];
+        train.slots(10..13, sunday, &mut ride);
+        assert_eq!(ride.stops[10..13], [sunday, sunday, sunday + SLOT + Span::from_mins(90)]);
     }
 
     #[test]
@@ -673,6 +807,77 @@ mod tests {
             earliest
         });
         assert!(earliest.iter().all(|(release, at)| published(*release) == *at));
+    }
+
+    #[test]
+    fn w1_a_version_that_is_forgotten_is_one_that_nobody_would_have_noticed() {
+        let families = [(LINUX, OsType::Linux), (WINDOWS, OsType::Windows)];
+        let whole = train(&families);
+        let (mut all, mut kept, mut left_out) = (Arrivals::default(), Arrivals::default(), 0);
+        for (replication, after) in (0..60).flat_map(|r| [(r, 1), (r, 3)]) {
+            draw(&whole, 8, replication, &mut all);
+            let up_to = (replication % 2 == 0).then(|| all.releases[12].image().unwrap().version);
+            let forgotten = Some(Forgotten { after, by: start(), up_to });
+            draw(&Train { forgotten, ..whole.clone() }, 8, replication, &mut kept);
+            for (family, _) in families {
+                for region in whole.stops.ids() {
+                    for behind in 0..after {
+                        let newest =
+                            |into: &Arrivals| into.newest_at(family, region, start(), behind);
+                        assert_eq!(newest(&kept), newest(&all));
+                    }
+                }
+            }
+            let (mut rest, mut new) = (kept.arrivals.iter().peekable(), 0);
+            for arrival in &all.arrivals {
+                let of = |into: &Arrivals, arrival: &Arrival| {
+                    (into.releases[arrival.release as usize], arrival.region, arrival.at)
+                };
+                let there = of(&all, arrival);
+                if rest.next_if(|next| of(&kept, next) == there).is_some() {
+                    continue;
+                }
+                new += 1;
+                let image = there.0.image().unwrap();
+                assert!(there.2 <= start() && up_to.is_none_or(|oldest| image.version <= oldest));
+                // Whoever asked for the newest everywhere would have got a newer one.
+                let everywhere = |release: u32| {
+                    let reached = |region| all.reached(release, region);
+                    whole.stops.ids().all(|region| reached(region).is_some_and(|at| at <= start()))
+                };
+                let newer =
+                    (arrival.release + 1..).zip(&all.releases[arrival.release as usize + 1..]);
+                let newer =
+                    newer.filter(|(_, other)| other.image().unwrap().family == image.family);
+                assert!(newer.filter(|(number, _)| everywhere(*number)).count() >= after as usize);
+            }
+            assert!(rest.next().is_none(), "nothing else arrives");
+            left_out += new;
+        }
+        assert!(left_out > 50_000, "{left_out} arrivals were left out");
+    }
+
+    #[test]
+    fn x1_numbers_that_nobody_needs_change_no_other() {
+        let whole = train(&[(LINUX, OsType::Linux)]);
+        let (mut all, mut some) = (Arrivals::default(), Arrivals::default());
+        let of_order = |order: u8| {
+            let mut found = regions::all().iter().filter(move |region| region.order == order);
+            found.next_back().unwrap().name
+        };
+        for order in 0..=9 {
+            let names: Column<_, _> = [of_order(order).to_owned()].into_iter().collect();
+            let end = start() + Span::from_days(60);
+            let narrow = Train::new(&[(LINUX, OsType::Linux)], &names, start(), end);
+            for replication in 0..30 {
+                draw(&whole, 4, replication, &mut all);
+                draw(&narrow, 4, replication, &mut some);
+                for release in 0..u32::try_from(all.releases.len()).unwrap() {
+                    let reached = all.reached(release, named(of_order(order)));
+                    assert_eq!(some.reached(release, RegionId(0)), reached, "order {order}");
+                }
+            }
+        }
     }
 
     #[test]
