@@ -30,7 +30,7 @@ use crate::bits::Bits;
 use crate::fleet::{Fleet, ImageVersion, KubernetesVersion, Pool};
 use crate::ids::{Column, MemberId, RegionId};
 use crate::scheduler::{Scheduler, Upgrade};
-use crate::sim::draw::{Luck, Purpose, Sequence, unit};
+use crate::sim::draw::{BLOCK, Luck, Purpose, Sequence, unit};
 use crate::time::{Span, Timestamp};
 use budget::Budget;
 use compiled::{NodeKind, PoolFacts};
@@ -402,6 +402,25 @@ fn rounded(millis: f64) -> i64 {
     (millis + 0.5) as i64
 }
 
+/// The drains and reimages of all batches, where nothing can be in their way: the same numbers in
+/// the same order, without looking at each.
+fn undisturbed(nodes: &Nodes, kind: &NodeKind, way: Way, left: u32, draws: &mut Sequence) -> i64 {
+    let (mut took, mut numbers, mut sizes) = (0, [0; BLOCK], way.batches(left));
+    let mut batches = usize::try_from(way.number(left)).expect("batches are few");
+    while batches > 0 {
+        let now = batches.min(BLOCK);
+        draws.fill(&mut numbers[..now]);
+        for (bits, size) in numbers[..now].iter().zip(&mut sizes) {
+            // The same level as below; a whole batch of one is the usual one.
+            let level = nodes.levels.value(!bits);
+            let level = if size == 1 { level } else { level / f64::from(size) };
+            took += rounded(kind.sums.at_level(level));
+        }
+        batches -= now;
+    }
+    took
+}
+
 /// Batch after batch of a pool: without what comes before the first and after the last.
 fn roll(
     nodes: &Nodes,
@@ -410,6 +429,10 @@ fn roll(
     blocked: &[u32],
     draws: &mut Sequence,
 ) -> Rolled {
+    if blocked.is_empty() && kind.loss <= 0.0 {
+        let took = undisturbed(nodes, kind, way, left, draws) + facts.soak * way.number(left);
+        return Rolled { took, reimaged: left, done: true };
+    }
     let (mut took, mut position, mut quarantined) = (0, 0, 0);
     let spared = if facts.patient { u32::MAX } else { way.at_once };
     let mut blocked = blocked.iter().peekable();

@@ -81,6 +81,11 @@ impl Settings {
 }
 
 impl Way {
+    /// How many batches `left` nodes make.
+    pub fn number(self, left: u32) -> i64 {
+        i64::from(left.div_ceil(self.at_once))
+    }
+
     /// Sizes of the batches that `left` nodes make: all alike, but for the last.
     pub fn batches(self, left: u32) -> impl Iterator<Item = u32> {
         let (whole, rest) = (left / self.at_once, left % self.at_once);
@@ -150,7 +155,12 @@ mod tests {
 
     #[test]
     fn p1_batches_take_so_many_nodes_at_a_time() {
-        let sizes = |at_once, left| Way { at_once, surge: 0 }.batches(left).collect::<Vec<_>>();
+        let sizes = |at_once, left| {
+            let way = Way { at_once, surge: 0 };
+            let sizes: Vec<u32> = way.batches(left).collect();
+            assert_eq!(way.number(left), i64::try_from(sizes.len()).unwrap());
+            sizes
+        };
         assert_eq!(sizes(33, 100), [33, 33, 33, 1]);
         assert_eq!(sizes(10, 20), [10, 10]);
         assert_eq!(sizes(5, 3), [3]);
