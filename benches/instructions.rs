@@ -3,8 +3,8 @@
 //! `cargo bench --bench instructions` counts with valgrind's callgrind, and fails where a workload
 //! takes over 5 % more than `benches/record/instructions.csv` says with the same compiler.
 //! Instructions repeat to a thousandth where wall time moves by a tenth, so that the gate holds on a
-//! busy machine. Each workload is counted at two numbers of replications: the difference is free of
-//! the start-up. Without valgrind nothing is counted, and nothing fails.
+//! busy machine. Only replications are counted, after some that warm up: no reading, no compiling
+//! of the scenario. Without valgrind nothing is counted, and nothing fails.
 //!
 //! `-- --record` writes the record anew, and `-- WORKLOAD MEMBERS N` makes N replications, to be
 //! measured by whatever tool.
@@ -12,21 +12,18 @@
 #![expect(clippy::print_stdout, reason = "a bench tells what it found")]
 
 mod fleets;
+mod models;
 mod rollout;
+mod workloads;
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::hint::black_box;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
-use std::sync::atomic::AtomicBool;
 use std::{env, fs};
 
-use fleets::Kind;
-use fleetsim::experiment::{Effort, Experiment};
-use fleetsim::scenario::Scenario;
-use fleetsim::scheduler::NoLog;
-use fleetsim::sim::Simulation;
+use models::MODELS;
+use workloads::Case;
 
 /// What a workload may take, over the record.
 const ALLOWED: f64 = 1.05;
@@ -35,99 +32,79 @@ const STALE: f64 = 0.95;
 /// Work grows as members times the logarithm of those in flight (X10): what the exponent of members
 /// may be.
 const STEEPEST: f64 = 1.1;
+/// The word before the cases that are to be counted under callgrind.
+const COUNT: &str = "--count";
 
-/// What is measured: a workload, and how many members it has.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Case {
-    workload: &'static str,
-    members: u32,
-}
-
-const fn case(workload: &'static str, members: u32) -> Case {
-    Case { workload, members }
-}
-
-/// What the gate looks at.
-const GATED: [Case; 6] = [
-    case("rollout", 1_000),
-    case("rollout", 10_000),
-    case("plain", 1_000),
-    case("eventful", 1_000),
-    case("eventful", 10_000),
-    case("watched", 1_000),
+/// What the gate looks at besides the models.
+const GATED: [Case; 10] = [
+    Case::new("draw", 1_000),
+    Case::new("handle", 1_000),
+    Case::new("plain", 10),
+    Case::new("train", 10),
+    Case::new("rollout", 1_000),
+    Case::new("rollout", 10_000),
+    Case::new("plain", 1_000),
+    Case::new("eventful", 1_000),
+    Case::new("eventful", 10_000),
+    Case::new("watched", 1_000),
 ];
 /// What the record holds besides, for the exponents.
-const RECORDED: [Case; 2] = [case("rollout", 100), case("eventful", 100)];
+const RECORDED: [Case; 2] = [Case::new("rollout", 100), Case::new("eventful", 100)];
+/// Members of the fleet with which models are compared.
+const MEMBERS: u32 = 1_000;
 
-impl Case {
-    /// Replications at which instructions are counted; the first ones warm up.
-    fn counts(self) -> [u32; 2] {
-        let warm = (10_000 / self.members).clamp(2, 10);
-        [warm, warm + (100_000 / self.members).max(2)]
-    }
+/// What was counted of a case, a replication.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Found {
+    case: Case,
+    instructions: u64,
+    updates: u64,
 }
 
-impl std::fmt::Display for Case {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.pad(&format!("{},{}", self.workload, self.members))
-    }
+fn gated() -> Vec<Case> {
+    GATED.into_iter().chain(MODELS.iter().map(|model| Case::new(model.name, MEMBERS))).collect()
 }
-
-/// What was counted: instructions a replication.
-type Found = [(Case, u64)];
 
 fn record() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/record/instructions.csv")
 }
 
-/// Makes replications 0, 1, 2 and so on of a workload.
-///
-/// `rollout` is the reference workload; `plain` has nothing in the way of its members; `eventful`
-/// has windows, failures and an approval; `watched` is the same in a whole experiment: records kept,
-/// delays split, times pooled.
-fn replicate(workload: &str, members: u32, replications: u32) {
-    let scenario: Scenario = match workload {
-        "rollout" => rollout::scenario(members),
-        "plain" => fleets::scenario(Kind::Plain, members),
-        "eventful" | "watched" => fleets::scenario(Kind::Eventful, members),
-        other => panic!("there is no workload `{other}`; there are {GATED:?}"),
-    };
-    let experiment: Experiment<'_> = fleets::experiment(&scenario);
-    if workload == "watched" {
-        let stop = AtomicBool::new(false);
-        let effort = Effort { replications, threads: 1, stop: &stop, progress: &|_| {} };
-        black_box(experiment.run(&effort));
-        return;
-    }
-    let mut simulation = Simulation::new(&experiment.world, &experiment.plans[0]);
-    for number in 0..replications {
-        black_box(simulation.run(number, experiment.end(), &mut NoLog));
-    }
-}
-
-/// The instructions that this program takes for some replications, under callgrind.
-fn counted(case: Case, replications: u32) -> Result<u64, String> {
-    let program = env::current_exe().map_err(|why| why.to_string())?;
+/// Counts all cases in one process: callgrind collects inside [`workloads::measured`] alone, and
+/// dumps what it collected whenever that returns.
+fn count(cases: &[Case]) -> Result<Vec<Found>, String> {
+    let why = |error: std::io::Error| format!("counting: {error}");
+    let folder = env::temp_dir().join(format!("fleetsim-instructions-{}", std::process::id()));
+    fs::create_dir_all(&folder).map_err(why)?;
+    let measured = "instructions::workloads::measured";
     let output = Command::new("valgrind")
-        .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
-        .arg(program)
-        .args([case.workload, &case.members.to_string(), &replications.to_string()])
+        .arg("--tool=callgrind")
+        .arg(format!("--toggle-collect={measured}"))
+        .arg(format!("--dump-after={measured}"))
+        .arg(format!("--callgrind-out-file={}", folder.join("out").display()))
+        .arg(env::current_exe().map_err(why)?)
+        .arg(COUNT)
+        .args(cases.iter().map(ToString::to_string))
         .output()
-        .map_err(|why| format!("valgrind does not start: {why}"))?;
-    let said = String::from_utf8_lossy(&output.stderr);
-    let total = said.lines().find_map(|line| line.split_once("Collected :"));
-    let total = total.and_then(|(_, number)| number.trim().parse().ok());
-    total.filter(|_| output.status.success()).ok_or_else(|| format!("callgrind says:\n{said}"))
-}
-
-/// All cases with their instructions a replication.
-fn count(cases: &[Case]) -> Result<Vec<(Case, u64)>, String> {
-    let one = |case: &Case| {
-        let [few, many] = case.counts().map(|replications| counted(*case, replications));
-        let [fewer, more] = case.counts();
-        Ok((*case, (many? - few?).div_ceil(u64::from(more - fewer))))
+        .map_err(|error| format!("valgrind does not start: {error}"))?;
+    let found = if output.status.success() {
+        let updates = String::from_utf8_lossy(&output.stdout);
+        let one = |((number, case), updates): ((u32, &Case), &str)| {
+            let dump = fs::read_to_string(folder.join(format!("out.{number}"))).map_err(why)?;
+            let total = dump.lines().find_map(|line| line.strip_prefix("totals: "));
+            let total: Option<u64> = total.and_then(|number| number.trim().parse().ok());
+            let total = total.ok_or("callgrind's dump has no totals")?;
+            let updates: u64 = updates.parse().map_err(|error| format!("{updates}: {error}"))?;
+            let replications = u64::from(case.replications());
+            let a_replication = |number: u64| number.div_ceil(replications);
+            let (instructions, updates) = (a_replication(total), a_replication(updates));
+            Ok(Found { case: *case, instructions, updates })
+        };
+        (1..).zip(cases).zip(updates.lines()).map(one).collect()
+    } else {
+        Err(format!("callgrind says:\n{}", String::from_utf8_lossy(&output.stderr)))
     };
-    cases.iter().map(one).collect()
+    fs::remove_dir_all(&folder).map_err(why)?;
+    found
 }
 
 /// The compiler that makes the numbers what they are.
@@ -144,18 +121,19 @@ fn toolchain() -> String {
 fn recorded() -> BTreeMap<String, (u64, String)> {
     let text = fs::read_to_string(record()).unwrap_or_default();
     let row = |line: &str| {
-        let mut cells = line.rsplitn(3, ',');
-        let (toolchain, number) = (cells.next()?.to_owned(), cells.next()?.parse().ok()?);
-        Some((cells.next()?.to_owned(), (number, toolchain)))
+        let cells: Vec<&str> = line.split(',').collect();
+        let [workload, members, instructions, _, toolchain] = cells[..] else { return None };
+        let instructions = instructions.parse().ok()?;
+        Some((format!("{workload},{members}"), (instructions, toolchain.to_owned())))
     };
     text.lines().filter_map(row).collect()
 }
 
-fn write(found: &Found) {
+fn write(found: &[Found]) {
     let toolchain = toolchain();
-    let mut text = "workload,members,instructions_a_replication,toolchain\n".to_owned();
-    for (case, instructions) in found {
-        writeln!(text, "{case},{instructions},{toolchain}").expect("strings take all");
+    let mut text = "workload,members,instructions,updates,toolchain\n".to_owned();
+    for Found { case, instructions, updates } in found {
+        writeln!(text, "{case},{instructions},{updates},{toolchain}").expect("strings take all");
     }
     fs::write(record(), text).expect("the record can be written");
     println!("wrote {}", record().display());
@@ -164,10 +142,11 @@ fn write(found: &Found) {
 /// How steeply a workload's instructions rise with its members: the slope of the logarithms, by
 /// least squares.
 #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
-fn exponent(found: &Found, workload: &str) -> f64 {
-    let of = found.iter().filter(|(case, _)| case.workload == workload);
-    let points: Vec<(f64, f64)> =
-        of.map(|(case, count)| (f64::from(case.members).ln(), (*count as f64).ln())).collect();
+fn exponent(found: &[Found], workload: &str) -> f64 {
+    let of = found.iter().filter(|found| found.case.workload == workload);
+    let points: Vec<(f64, f64)> = of
+        .map(|found| (f64::from(found.case.members).ln(), (found.instructions as f64).ln()))
+        .collect();
     let mean =
         |of: fn(&(f64, f64)) -> f64| points.iter().map(of).sum::<f64>() / points.len() as f64;
     let (x, y) = (mean(|point| point.0), mean(|point| point.1));
@@ -176,11 +155,11 @@ fn exponent(found: &Found, workload: &str) -> f64 {
 }
 
 /// Prints how work grows; whether it grows as slowly as it should.
-fn grows(found: &Found) -> bool {
+fn grows(found: &[Found]) -> bool {
     let mut holds = true;
     for workload in ["rollout", "eventful"] {
-        let sizes = found.iter().filter(|(case, _)| case.workload == workload);
-        let sizes = sizes.map(|(case, _)| case.members);
+        let sizes = found.iter().filter(|found| found.case.workload == workload);
+        let sizes = sizes.map(|found| found.case.members);
         let (low, high) = (sizes.clone().min().unwrap_or(0), sizes.max().unwrap_or(0));
         let exponent = exponent(found, workload);
         println!("{workload}: instructions grow as members^{exponent:.3} from {low} to {high}");
@@ -193,11 +172,11 @@ fn grows(found: &Found) -> bool {
 }
 
 /// Whether nothing takes more than the record allows.
-fn holds(found: &Found) -> bool {
+fn holds(found: &[Found]) -> bool {
     let (known, toolchain) = (recorded(), toolchain());
     let update = "cargo bench --bench instructions -- --record";
     let (mut holds, mut stale) = (true, false);
-    for (case, instructions) in found {
+    for Found { case, instructions, .. } in found {
         let Some((before, with)) = known.get(&case.to_string()) else {
             println!("{case}: not in the record");
             holds = false;
@@ -230,31 +209,44 @@ fn change(now: u64, before: u64) -> f64 {
     now as f64 / before as f64
 }
 
-fn show(found: &Found) {
+fn show(found: &[Found]) {
     let known = recorded();
-    println!("workload,members  instructions a replication  an update     record   change");
-    for (case, instructions) in found {
-        let update = instructions / u64::from(case.members);
+    println!("workload,members     instructions  updates  an update     record   change");
+    for Found { case, instructions, updates } in found {
+        let update = instructions / (*updates).max(1);
         let before = known.get(&case.to_string()).map(|(number, _)| *number);
         let change = before.map(|before| (change(*instructions, before) - 1.0) * 100.0);
         let change = change.map_or(String::new(), |change| format!("{change:+.1} %"));
         let before = before.map_or(String::new(), |before| before.to_string());
-        println!("{case:16} {instructions:27} {update:10} {before:>10} {change:>8}");
+        print!("{case:20} {instructions:12} {updates:8} {update:10} {before:>10} {change:>8}");
+        println!("{}", beside(found, *case));
     }
+}
+
+/// What a model costs beside the row that it is to be compared with, and what it is.
+fn beside(found: &[Found], case: Case) -> String {
+    let Some(model) = MODELS.iter().find(|model| model.name == case.workload) else {
+        return String::new();
+    };
+    let an_update = |name| {
+        let row = found.iter().find(|row| row.case == Case::new(name, MEMBERS));
+        row.map_or(1, |row| row.instructions / row.updates.max(1))
+    };
+    let ratio = change(an_update(model.name), an_update(model.beside));
+    format!("  {ratio:5.2} × {}: {}", model.beside, model.what)
 }
 
 /// Counts, compares or records; whether all is well.
 fn measure(arguments: &[String]) -> Result<bool, String> {
     match arguments {
         [] => {
-            let found = count(&GATED)?;
+            let found = count(&gated())?;
             show(&found);
             let grows = grows(&found);
             Ok(holds(&found) && grows)
         }
         [word] if word == "--record" => {
-            let mut found = count(&[&GATED[..], &RECORDED].concat())?;
-            found.sort_unstable();
+            let found = count(&[&gated()[..], &RECORDED].concat())?;
             show(&found);
             write(&found);
             Ok(grows(&found))
@@ -266,9 +258,17 @@ fn measure(arguments: &[String]) -> Result<bool, String> {
 fn main() -> ExitCode {
     // Cargo itself says `--bench`.
     let arguments: Vec<String> = env::args().skip(1).filter(|word| word != "--bench").collect();
+    if let Some((COUNT, cases)) = arguments.split_first().map(|(word, rest)| (word.as_str(), rest))
+    {
+        for case in cases {
+            let case: Case = case.parse().expect("a case");
+            println!("{}", workloads::warm_and_measured(case));
+        }
+        return ExitCode::SUCCESS;
+    }
     if let [workload, members, replications] = &arguments[..] {
-        let number = |text: &String| text.parse().expect("a number");
-        replicate(workload, number(members), number(replications));
+        let case = format!("{workload},{members}").parse().expect("a workload and members");
+        workloads::replicate(case, replications.parse().expect("a number"));
         return ExitCode::SUCCESS;
     }
     if Command::new("valgrind").arg("--version").output().is_err() {

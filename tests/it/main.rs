@@ -32,6 +32,7 @@ mod reading;
 mod reference;
 mod relay;
 mod releases;
+mod speed;
 mod swarm;
 mod sweep;
 mod tables;
