@@ -12,6 +12,7 @@ pub(crate) mod panic;
 mod plan;
 mod policy;
 mod run;
+mod simulating;
 mod sweep;
 mod table;
 mod validate;

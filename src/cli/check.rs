@@ -1,7 +1,6 @@
 //! `check`: what must hold, for continuous integration.
 
 use std::fs;
-use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -14,9 +13,10 @@ use fleetsim::report::checks::{self as told, Checked, Pipeline};
 use fleetsim::stats::Confidence;
 
 use super::compare::asked::{MOST, percent};
-use super::compare::{MOST_REPLICATIONS, is_interrupted, listen, simulate, watched};
+use super::compare::{is_interrupted, listen, simulate, watched};
 use super::files::write_whole;
 use super::load::{Loaded, Source};
+use super::simulating::{MOST_REPLICATIONS, Scale};
 use super::{Console, Exit, Failure, Format, words};
 
 const EXAMPLES: &str = "\
@@ -48,10 +48,8 @@ pub(crate) struct Options {
     /// Undecided is failed, and warnings are errors
     #[arg(long)]
     strict: bool,
-    /// Replications of each strategy, instead of the scenario's
-    #[arg(short = 'n', long, value_name = "N")]
-    #[arg(value_parser = clap::value_parser!(u32).range(1..=MOST_REPLICATIONS))]
-    replications: Option<u32>,
+    #[command(flatten)]
+    scale: Scale,
     /// Add replications until every check is decided, up to so many
     #[arg(long, value_name = "N", conflicts_with = "baseline")]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=MOST_REPLICATIONS))]
@@ -60,9 +58,6 @@ pub(crate) struct Options {
     /// [limit: --max-replications, else -n, else 100000]
     #[arg(long, value_name = "PERCENT", conflicts_with = "baseline", value_parser = percent)]
     precision: Option<f64>,
-    #[arg(long, value_name = "N")]
-    #[arg(help = "Worker threads [default: RAYON_NUM_THREADS, else all cores]")]
-    threads: Option<NonZeroUsize>,
 }
 
 /// Carries out `check`.
@@ -104,7 +99,7 @@ impl Options {
     /// How long replications are added, if they are.
     fn until(&self) -> Option<Until> {
         let (limit, precision) = (self.max_replications, self.precision);
-        let most = limit.or(self.replications).unwrap_or(MOST);
+        let most = limit.or(self.scale.replications).unwrap_or(MOST);
         (limit.is_some() || precision.is_some()).then_some(Until { most, precision })
     }
 }
@@ -120,14 +115,14 @@ fn answered<'s>(
     let all = |n: u32| if experiment.is_deterministic() { 1 } else { n };
     if let Some(until) = options.until() {
         let until = Until { most: all(until.most), ..until };
-        let effort = (until.most, options.threads);
+        let effort = (until.most, options.scale.threads());
         return watched(loaded, experiment, effort, console, |effort, look| {
             let Decided { outcomes, answers } = experiment.decide(questions, &until, effort, look);
             (outcomes, answers)
         });
     }
-    let n = all(options.replications.unwrap_or(loaded.scenario().replications));
-    let outcomes = simulate(loaded, experiment, (n, options.threads), console);
+    let n = all(options.scale.replications_or(loaded.scenario().replications));
+    let outcomes = simulate(loaded, experiment, (n, options.scale.threads()), console);
     if outcomes.by_strategy.iter().any(Vec::is_empty) {
         return (outcomes, Vec::new());
     }

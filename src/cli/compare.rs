@@ -6,10 +6,8 @@ pub(super) mod progress;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal as _, Write as _};
-use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::available_parallelism;
 
 use clap::Args;
 use fleetsim::error::Diagnostic;
@@ -23,14 +21,13 @@ use fleetsim::stats::{Confidence, Look};
 
 use super::load::{Loaded, Source};
 use super::panic::{self, InHand};
+use super::simulating::{Choice, Scale};
 use super::{Console, Exit, Failure, Format, words};
 use asked::Asked;
 use progress::{Bar, Clock};
 
 /// Where results go without `-o`: a folder of the scenario's name in here.
 const RESULTS: &str = "results";
-/// As many as a scenario may ask for.
-pub(super) const MOST_REPLICATIONS: i64 = 10_000_000;
 /// Columns of the table where there is no terminal.
 const WIDTH: u16 = 100;
 /// Columns of the table on however wide a terminal.
@@ -57,28 +54,16 @@ pub(crate) struct Options {
     /// The scenarios; `-` reads stdin
     #[arg(required = true, value_name = "SCENARIO")]
     scenarios: Vec<String>,
-    /// Replications of each strategy, instead of the scenario's
-    #[arg(short = 'n', long, value_name = "N")]
-    #[arg(value_parser = clap::value_parser!(u32).range(1..=MOST_REPLICATIONS))]
-    replications: Option<u32>,
+    #[command(flatten)]
+    scale: Scale,
     #[command(flatten)]
     asked: Asked,
     /// Where the results go [default: results/<scenario name>, with --vary <scenario name>-vary];
     /// with several scenarios, a subfolder each
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
-    #[arg(long, value_name = "N")]
-    #[arg(help = "Worker threads [default: RAYON_NUM_THREADS, else all cores]")]
-    threads: Option<NonZeroUsize>,
-    /// The seed, instead of the scenario's
-    #[arg(long, value_name = "N")]
-    seed: Option<u64>,
-    /// Replace whatever results the folder holds
-    #[arg(long)]
-    force: bool,
-    /// Only this strategy, candidate or variant; can be given several times
-    #[arg(long, value_name = "NAME")]
-    strategy: Vec<String>,
+    #[command(flatten)]
+    choice: Choice,
     /// A value of the scenario, and what to compare: PATH=a,b,c or PATH=LOW..HIGH/STEPS. Each is a
     /// variant, with every strategy; several --vary make a grid
     #[arg(long, value_name = "PATH=VALUES")]
@@ -100,23 +85,24 @@ pub(crate) fn run(options: &Options, console: &Console) -> Result<Exit, Failure>
     listen();
     let mut done: Vec<Summary> = Vec::new();
     let mut exit = Exit::Fine;
-    let goal = options.asked.goal(options.replications);
+    let goal = options.asked.goal(options.scale.replications);
     for ((loaded, experiment), folder) in loaded.iter().zip(&experiments).zip(&folders) {
-        let effort =
-            (options.replications.unwrap_or(loaded.scenario().replications), options.threads);
+        let replications = options.scale.replications_or(loaded.scenario().replications);
+        let effort = (replications, options.scale.threads());
         let (outcomes, confidence) = seek(loaded, experiment, effort, goal, console);
         let Some(mut summary) = Summary::of(experiment, &outcomes, confidence) else {
             console.always("interrupted before the first replication was done: nothing is written");
             break;
         };
         summary.best = options.asked.best(experiment, &outcomes)?;
+        summary.vary.clone_from(&options.vary);
         if console.format == Format::Table {
             let gap = if done.is_empty() { "" } else { "\n" };
             console.print(&format!("{gap}{}", table::terminal(&summary, width())))?;
         }
         let target = options.asked.target();
         let results = Results { experiment, outcomes: &outcomes, summary: &summary, target };
-        results.write(folder, options.force)?;
+        results.write(folder, options.choice.force)?;
         console.say(&format!("wrote {}", folder.display()));
         if outcomes.interrupted {
             let done = words::count(summary.replications as u64, "replication");
@@ -140,7 +126,7 @@ fn load(options: &Options) -> Result<Vec<Loaded>, Failure> {
     let (mut all, mut errors) = (Vec::new(), Vec::new());
     for path in &options.scenarios {
         let source = Source::read(path).map_err(|error| vec![*error]);
-        match source.and_then(|source| source.tried(options.seed, &tried)) {
+        match source.and_then(|source| source.tried(options.choice.seed, &tried)) {
             Ok(loaded) => all.push(loaded),
             Err(found) => errors.extend(found),
         }
@@ -173,7 +159,7 @@ fn lay_out<'l>(
 ) -> Result<Vec<Experiment<'l>>, Vec<Diagnostic>> {
     let (mut all, mut errors) = (Vec::new(), Vec::new());
     for loaded in loaded {
-        let candidates = loaded.candidates(&options.strategy);
+        let candidates = loaded.candidates(&options.choice.strategy);
         match candidates.and_then(|candidates| loaded.lay_out(&candidates)) {
             Ok(experiment) => all.push(experiment),
             Err(found) => errors.extend(found),
@@ -193,7 +179,7 @@ fn folders(options: &Options, loaded: &[Loaded]) -> Result<Vec<PathBuf>, Failure
     };
     let folders: Vec<PathBuf> = loaded.iter().map(folder).collect();
     for (folder, loaded) in folders.iter().zip(loaded) {
-        results::claim(folder, loaded.scenario(), options.force)?;
+        results::claim(folder, loaded.scenario(), options.choice.force)?;
     }
     Ok(folders)
 }
@@ -202,7 +188,7 @@ fn folders(options: &Options, loaded: &[Loaded]) -> Result<Vec<PathBuf>, Failure
 pub(super) fn simulate(
     loaded: &Loaded,
     experiment: &Experiment<'_>,
-    effort: (u32, Option<NonZeroUsize>),
+    effort: (u32, usize),
     console: &Console,
 ) -> Outcomes {
     watched(loaded, experiment, effort, console, |effort, _| (experiment.run(effort), ())).0
@@ -212,7 +198,7 @@ pub(super) fn simulate(
 fn seek(
     loaded: &Loaded,
     experiment: &Experiment<'_>,
-    effort: (u32, Option<NonZeroUsize>),
+    effort: (u32, usize),
     goal: Option<Goal>,
     console: &Console,
 ) -> (Outcomes, Confidence) {
@@ -230,7 +216,7 @@ fn seek(
 pub(super) fn watched<T>(
     loaded: &Loaded,
     experiment: &Experiment<'_>,
-    (replications, wanted): (u32, Option<NonZeroUsize>),
+    (replications, threads): (u32, usize),
     console: &Console,
     work: impl FnOnce(&Effort<'_>, &mut dyn FnMut(Look)) -> (Outcomes, T),
 ) -> (Outcomes, T) {
@@ -241,7 +227,6 @@ pub(super) fn watched<T>(
         strategies: experiment.plans.iter().map(|plan| plan.strategy.to_owned()).collect(),
         replication: None,
     });
-    let threads = wanted.unwrap_or_else(threads).get();
     let plans = experiment.plans.len() as u64;
     let (name, seed) = (&scenario.name, scenario.seed);
     console.detail(&format!(
@@ -278,12 +263,6 @@ fn timing(outcomes: &Outcomes, clock: &Clock, threads: usize) -> String {
         clock.rate(runs),
         clock.rate(updates),
     )
-}
-
-/// The default number of threads: `RAYON_NUM_THREADS`, else all cores.
-pub(super) fn threads() -> NonZeroUsize {
-    let wanted = std::env::var("RAYON_NUM_THREADS").ok().and_then(|text| text.parse().ok());
-    wanted.or_else(|| available_parallelism().ok()).unwrap_or(NonZeroUsize::MIN)
 }
 
 /// The first Ctrl-C asks the workers to stop, the second one ends the program.

@@ -3,7 +3,6 @@
 
 mod sensitivity;
 
-use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -17,9 +16,10 @@ use fleetsim::scenario::vary::{Edit, Variation};
 use fleetsim::stats::Confidence;
 
 use super::compare::progress::{Bar, Clock};
-use super::compare::{MOST_REPLICATIONS, STOP, is_interrupted, listen, threads, width};
+use super::compare::{STOP, is_interrupted, listen, width};
 use super::load::{Loaded, Source};
 use super::panic::{self, InHand};
+use super::simulating::{Choice, Scale};
 use super::table::wide;
 use super::{Console, Exit, Failure, Format, words};
 
@@ -54,25 +54,13 @@ pub(crate) struct Options {
     /// Two metrics of which less is better: what no other point beats in both is efficient
     #[arg(long, value_name = "A,B", default_value = "makespan,failedMembers", value_parser = front)]
     front: [Metric; 2],
-    /// Replications of each strategy at each point, instead of the scenario's
-    #[arg(short = 'n', long, value_name = "N")]
-    #[arg(value_parser = clap::value_parser!(u32).range(1..=MOST_REPLICATIONS))]
-    replications: Option<u32>,
+    #[command(flatten)]
+    scale: Scale,
     /// Where the results go [default: results/<scenario name>-sweep, or -sensitivity]
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
-    #[arg(long, value_name = "N")]
-    #[arg(help = "Worker threads [default: RAYON_NUM_THREADS, else all cores]")]
-    threads: Option<NonZeroUsize>,
-    /// The seed, instead of the scenario's
-    #[arg(long, value_name = "N")]
-    seed: Option<u64>,
-    /// Replace whatever results the folder holds
-    #[arg(long)]
-    force: bool,
-    /// Only this strategy; can be given several times
-    #[arg(long, value_name = "NAME")]
-    strategy: Vec<String>,
+    #[command(flatten)]
+    choice: Choice,
 }
 
 /// `makespan,failedMembers`
@@ -101,11 +89,11 @@ pub(crate) fn run(options: &Options, console: &Console) -> Result<Exit, Failure>
     let usage = |why: String| Diagnostic::error("vary", why);
     let grid = grid(&options.vary).map_err(usage)?;
     let source = Source::read(&options.scenario)?;
-    let base = source.clone().scenario(options.seed)?;
+    let base = source.clone().scenario(options.choice.seed)?;
     let loaded = load(options, &source, &grid)?;
     let experiments = lay_out(options, &loaded)?;
     let folder = folder(options, &base, "sweep");
-    results::claim(&folder, base.scenario(), options.force)?;
+    results::claim(&folder, base.scenario(), options.choice.force)?;
     console.warn(&base.warnings);
     listen();
     let points = simulate(options, (&loaded, &experiments), &grid, console);
@@ -145,7 +133,7 @@ fn load(
 ) -> Result<Vec<Loaded>, Vec<Diagnostic>> {
     let (mut all, mut errors) = (Vec::new(), Vec::<Diagnostic>::new());
     for edits in grid {
-        match source.clone().varied(options.seed, edits) {
+        match source.clone().varied(options.choice.seed, edits) {
             Ok(loaded) => all.push(loaded),
             Err(found) => {
                 for error in found {
@@ -166,7 +154,7 @@ fn lay_out<'l>(
 ) -> Result<Vec<Experiment<'l>>, Vec<Diagnostic>> {
     let (mut all, mut errors) = (Vec::new(), Vec::<Diagnostic>::new());
     for loaded in loaded {
-        let candidates = loaded.candidates(&options.strategy);
+        let candidates = loaded.candidates(&options.choice.strategy);
         match candidates.and_then(|candidates| loaded.lay_out(&candidates)) {
             Ok(experiment) => all.push(experiment),
             Err(found) => {
@@ -213,9 +201,9 @@ fn run_all(
     console: &Console,
     done: &mut dyn FnMut(usize, Outcomes),
 ) {
-    let threads = options.threads.unwrap_or_else(threads).get();
+    let threads = options.scale.threads();
     let replications = |experiment: &Experiment<'_>| {
-        options.replications.unwrap_or(experiment.scenario.replications)
+        options.scale.replications_or(experiment.scenario.replications)
     };
     let work = |experiment: &Experiment<'_>| {
         u64::from(replications(experiment)) * experiment.plans.len() as u64

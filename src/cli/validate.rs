@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use clap::Args;
 use fleetsim::calendar::Window;
 use fleetsim::error::{Diagnostic, Severity};
-use fleetsim::scenario::alone::{self, Configuration, Kind};
+use fleetsim::scenario::alone::{self, Configuration, Kind, Listed};
 use fleetsim::scheduler::ServiceLimits;
 use fleetsim::time::Timestamp;
 use serde_json::{Value, json};
@@ -22,6 +22,7 @@ Examples:
   fleetsim validate scenarios/*.yaml
   fleetsim validate careful.json            # a strategy alone
   fleetsim validate window.json             # maintenance configurations alone
+  fleetsim validate members.json            # a list of fleet members, or of clusters
   az fleet updatestrategy show … | fleetsim validate -
 
 Warnings do not change the exit code, unless --strict makes errors of them; errors make it 2.";
@@ -30,7 +31,7 @@ Warnings do not change the exit code, unless --strict makes errors of them; erro
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Options {
-    /// Scenarios, bare strategies, bare maintenance configurations; `-` reads stdin
+    /// Scenarios, bare strategies, maintenance configurations, members, clusters; `-` reads stdin
     #[arg(required = true, value_name = "FILE")]
     files: Vec<String>,
     /// Where the openings of a bare maintenance configuration are counted from [default: now]
@@ -90,6 +91,7 @@ fn report(file: &str, from: Option<Timestamp>) -> Report {
         Kind::Scenario => scenario(source),
         Kind::Strategy => strategy(&source),
         Kind::Maintenance => maintenance(&source, from.unwrap_or_else(now)),
+        Kind::Fleet => fleet(&source),
     };
     let (read_as, found) = result.unwrap_or_else(|errors| (Vec::new(), errors));
     Report { name, kind, found, read_as }
@@ -119,6 +121,42 @@ fn strategy(source: &Source) -> Read {
         format!("stage {}: {groups}", stage.name)
     });
     Ok((stages.collect(), warnings))
+}
+
+/// What a list of members or clusters holds, and what a scenario makes of it.
+fn fleet(source: &Source) -> Read {
+    let (listed, warnings) = alone::read_fleet(&source.name, &source.text)?;
+    let Listed { groups, leaving, clusters, configurations } = listed;
+    let members: usize = groups.values().sum();
+    let mut read_as = Vec::new();
+    for (number, what) in [
+        (members, "fleet member"),
+        (clusters, "cluster"),
+        (configurations, "maintenance configuration"),
+    ] {
+        if number > 0 {
+            read_as.push(words::count(number as u64, what));
+        }
+    }
+    if leaving > 0 {
+        read_as.push(format!("{} Leaving, left out", words::count(leaving as u64, "member")));
+    }
+    for (group, number) in &groups {
+        let group = if group.is_empty() { "no group" } else { &format!("group {group}") };
+        read_as.push(format!("  {group}: {number}"));
+    }
+    let (name, other) = match (members, clusters) {
+        (0, _) => ("members.json, ", "the groups: az fleet member list -o json > members.json"),
+        (_, 0) => {
+            ("clusters.json, ", "regions, versions and pools: az aks list -o json > clusters.json")
+        }
+        _ => ("", ""),
+    };
+    read_as.push(format!("a scenario takes it as fleet: {{files: [{name}{}]}}", source.name));
+    if !other.is_empty() {
+        read_as.push(format!("  the other file has {other}"));
+    }
+    Ok((read_as, warnings))
 }
 
 fn maintenance(source: &Source, from: Timestamp) -> Read {
@@ -155,6 +193,7 @@ impl Report {
             Kind::Scenario => "scenario",
             Kind::Strategy => "strategy",
             Kind::Maintenance => "maintenance configuration",
+            Kind::Fleet => "part of a fleet",
         }
     }
 

@@ -294,24 +294,30 @@ impl Input {
     }
 }
 
-/// A scenario in which one input is another.
+/// Scenarios in which one input is another.
 #[derive(Debug, Clone)]
 pub struct Trial {
     /// Which.
     pub input: Input,
     /// What it was multiplied by; capped inputs by less.
     pub factor: f64,
-    /// The scenario.
-    pub scenario: Scenario,
+    /// The scenarios, in order; one that has no such input is as it was.
+    pub scenarios: Vec<Scenario>,
 }
 
-/// Every input of a scenario, smaller and larger.
-pub fn trials(scenario: &Scenario) -> Vec<Trial> {
+/// Every input of these scenarios, variants of one file, smaller and larger: in all that have it.
+pub fn trials(scenarios: &[&Scenario]) -> Vec<Trial> {
     let mut trials = Vec::new();
     for input in Input::ALL {
         for factor in FACTORS {
-            let varied = input.multiplied(scenario, factor);
-            trials.extend(varied.map(|scenario| Trial { input, factor, scenario }));
+            let varied: Vec<Option<Scenario>> =
+                scenarios.iter().map(|scenario| input.multiplied(scenario, factor)).collect();
+            if varied.iter().all(Option::is_none) {
+                continue;
+            }
+            let both = varied.into_iter().zip(scenarios);
+            let scenarios = both.map(|(varied, other)| varied.unwrap_or_else(|| (*other).clone()));
+            trials.push(Trial { input, factor, scenarios: scenarios.collect() });
         }
     }
     trials

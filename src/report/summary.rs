@@ -6,6 +6,7 @@ pub use crate::experiment::Reached;
 use crate::experiment::{
     ChangeMetric, Experiment, HEADLINES, MemberTimes, Metric, Outcomes, UpdateTimes,
 };
+use crate::scenario::vary::Variation;
 use crate::sim::campaign::Campaign;
 use crate::sim::{End, Outcome};
 use crate::stats::{
@@ -61,6 +62,8 @@ pub struct Summary {
     pub differences: Vec<Difference>,
     /// Which strategy is best, if that was asked (X7).
     pub best: Option<Best>,
+    /// The values that the command line made variants of.
+    pub vary: Vec<Variation>,
 }
 
 /// One strategy.
@@ -169,6 +172,7 @@ impl Summary {
             strategies,
             differences: teller.differences(&outcomes.by_strategy),
             best: None,
+            vary: Vec::new(),
         })
     }
 

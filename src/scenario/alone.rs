@@ -1,8 +1,10 @@
-//! Files that people check alone: a bare strategy, bare maintenance configurations.
+//! Files that people check alone: a bare strategy, bare maintenance configurations, a bare list of
+//! members or clusters.
 
 use super::access::{Field, Notes};
+pub use super::files::Listed;
 use super::tree::{Node, Value, parse, refuse_duplicate_keys};
-use super::{lints, strategy, window};
+use super::{files, lints, strategy, window};
 use crate::calendar::MaintenanceWindow;
 use crate::error::Diagnostic;
 use crate::scheduler::{ServiceLimits, Stage};
@@ -16,6 +18,8 @@ pub enum Kind {
     Strategy,
     /// Maintenance configurations: one, a list, or a map by name.
     Maintenance,
+    /// Fleet members or clusters, as `fleet.files` takes them.
+    Fleet,
 }
 
 /// A maintenance configuration that was read alone.
@@ -60,6 +64,8 @@ fn kind(node: &Node) -> Kind {
         || has(&CONFIGURATIONS)
     {
         Kind::Maintenance
+    } else if has(&["clusterResourceId", "agentPoolProfiles"]) {
+        Kind::Fleet
     } else if has(&["properties"]) {
         inner("properties")
     } else {
@@ -86,6 +92,11 @@ pub fn read_maintenance(
         configurations(root, &mut found);
         Some(found)
     })
+}
+
+/// Counts what a file of members or clusters lists.
+pub fn read_fleet(name: &str, text: &str) -> Result<(Listed, Vec<Diagnostic>), Vec<Diagnostic>> {
+    read(name, text, |root| Some(files::list(root.notes, root.node)))
 }
 
 fn read<T>(

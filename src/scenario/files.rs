@@ -133,6 +133,37 @@ pub(super) fn read_fleet(builder: &mut Builder<'_>, files: &Field<'_>, loader: &
     }
 }
 
+/// What a file of `fleet.files` lists, when it is looked at alone.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Listed {
+    /// Fleet members by update group, in the order of names; without a group: an empty name.
+    pub groups: BTreeMap<String, usize>,
+    /// Members that are Leaving; they take no part.
+    pub leaving: usize,
+    /// Clusters.
+    pub clusters: usize,
+    /// Maintenance configurations.
+    pub configurations: usize,
+}
+
+/// Counts what a file lists.
+pub(super) fn list(notes: &Notes, root: &Node) -> Listed {
+    let mut printed = Printed::default();
+    sort_out(notes, root, &mut printed);
+    let configurations = printed.configurations.values().map(Vec::len).sum();
+    let mut listed =
+        Listed { clusters: printed.clusters.len(), configurations, ..Listed::default() };
+    for member in &printed.members {
+        if is_leaving(member) {
+            listed.leaving += 1;
+        } else {
+            let group = text(member, "group").unwrap_or_default();
+            *listed.groups.entry(group.to_owned()).or_default() += 1;
+        }
+    }
+    listed
+}
+
 /// A key of an ARM object: in `properties`, or directly, as the command line flattens it.
 fn key<'a>(node: &'a Node, key: &str) -> Option<&'a Node> {
     let inner = node.get("properties").and_then(|properties| properties.get(key));
@@ -141,6 +172,11 @@ fn key<'a>(node: &'a Node, key: &str) -> Option<&'a Node> {
 
 fn text<'a>(node: &'a Node, name: &str) -> Option<&'a str> {
     key(node, name).and_then(Node::as_text)
+}
+
+/// Whether a member is on its way out of the fleet.
+fn is_leaving(member: &Node) -> bool {
+    text(member, "provisioningState") == Some("Leaving")
 }
 
 /// Puts every object of a file where it belongs.
@@ -206,7 +242,7 @@ fn sort_out(notes: &Notes, node: &Node, printed: &mut Printed) {
 
 /// Makes one member of what is printed about it and its cluster.
 fn join(builder: &mut Builder<'_>, member: &Node, printed: &Printed) {
-    if text(member, "provisioningState") == Some("Leaving") {
+    if is_leaving(member) {
         return;
     }
     let name = text(member, "name").unwrap_or_default();

@@ -61,6 +61,7 @@ fn texts_are_as_they_were_looked_at() {
     snapshot!("validate-fine", "validate twin.yaml drawn.yaml");
     snapshot!("validate-broken", "validate broken.yaml twice.yaml rolout.yaml");
     snapshot!("validate-alone", "validate careful.json wrong.json window.json --from 2026-04-14");
+    snapshot!("validate-fleet", "validate members.json clusters.json");
     snapshot!("plan", "plan rollout.yaml");
     snapshot!("plan-drawn", "plan drawn.yaml --strategy one-by-one");
     snapshot!("plan-kubernetes", "plan kubernetes.yaml");

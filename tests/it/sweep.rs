@@ -174,13 +174,13 @@ fn sensitivity_finds_what_is_known_of_a_toy() {
         outcomes.by_strategy.iter().map(of).collect::<Vec<_>>()
     };
     assert_eq!(minutes(&known), [90, 100]);
-    let trials = trials(&base);
+    let trials = trials(&[&base]);
     let inputs: Vec<Input> = trials.iter().map(|trial| trial.input).collect();
     let wanted = [Input::UpdateDuration, Input::PollInterval].map(|input| [input; 2]).concat();
     assert_eq!(inputs, wanted, "what is off, or has no sigma, is left out");
     let mut seen = BTreeMap::new();
     for trial in &trials {
-        let found = outcomes(&trial.scenario);
+        let found = outcomes(&trial.scenarios[0]);
         let (sure, pair) = ((Confidence::DEFAULT, true), [&known, &found]);
         let changes = changes(pair, base.horizon, sure);
         let means: Vec<f64> = changes

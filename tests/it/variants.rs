@@ -1,8 +1,9 @@
 //! Candidates that differ in more than their strategy: `variants`, and `compare --vary`.
 
+use std::collections::BTreeSet;
 use std::sync::atomic::AtomicBool;
 
-use fleetsim::experiment::{Effort, Experiment, Metric, Outcomes, grid};
+use fleetsim::experiment::{Effort, Experiment, Input, Metric, Outcomes, grid, trials};
 use fleetsim::report::results::{Results, differences_csv, runs_csv};
 use fleetsim::report::summary::Summary;
 use fleetsim::scenario::Scenario;
@@ -240,6 +241,72 @@ fn compare_puts_all_candidates_into_one_table() {
 }
 
 #[test]
+fn the_manifest_names_what_was_varied() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().to_str().unwrap();
+    let manifest = |vary: &[&str]| {
+        let asked = ["compare", "-", "-q", "-n", "4", "--force", "-o", out];
+        let (code, _, stderr) = fleetsim(&[&asked[..], vary].concat(), &scenario(TWO, ""));
+        assert_eq!(code, Some(0), "{stderr}");
+        let text = std::fs::read_to_string(folder.path().join("manifest.json")).unwrap();
+        serde_json::from_str::<serde_json::Value>(&text).unwrap()
+    };
+    let varied = manifest(&[
+        "--vary",
+        "update.pollInterval=0,30m",
+        "--vary",
+        "world.failures.probability=0.01..0.03/1",
+    ]);
+    let wanted = serde_json::json!([
+        {"path": "update.pollInterval", "values": ["0", "30m"]},
+        {"path": "world.failures.probability", "values": ["0.01", "0.03"]},
+    ]);
+    assert_eq!(varied["varied"], wanted);
+    assert_eq!(manifest(&[]).get("varied"), None, "nothing was varied");
+}
+
+/// One by one against everybody at once, with a window or without. An assumption that only one
+/// variant has is tried in it; the candidates stay who they are.
+#[test]
+fn sensitivity_tries_variants_as_it_tries_strategies() {
+    let variants = "variants:
+  - {name: as-is, set: {world.failures: none}}
+  - {name: failing, set: {world.failures: {probability: 0.2, transient: 1}}}";
+    let scenarios = read(&scenario(TWO, variants), &[]);
+    let trials = trials(&scenarios.iter().collect::<Vec<_>>());
+    for trial in &trials {
+        let [as_is, failing] = &trial.scenarios[..] else { panic!("two variants") };
+        let failures = [as_is, failing].map(|scenario| scenario.world.failures.clone());
+        if trial.input == Input::FailureProbability {
+            assert_eq!(as_is.world, scenarios[0].world, "it has none");
+            let probability = failures[1].as_ref().unwrap().probability;
+            assert!((probability - 0.2 * trial.factor).abs() < 1e-9, "{probability}");
+        } else if trial.input == Input::UpdateDuration {
+            assert!([0, 1].iter().all(|i| trial.scenarios[*i].world != scenarios[*i].world));
+        }
+    }
+    let inputs: BTreeSet<Input> = trials.iter().map(|trial| trial.input).collect();
+    assert!(inputs.contains(&Input::FailureProbability) && inputs.contains(&Input::PollInterval));
+
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().to_str().unwrap();
+    let line = ["sweep", "-", "--sensitivity", "-q", "-n", "60", "--format", "csv", "-o", out];
+    let (code, stdout, stderr) = fleetsim(&line, &scenario(TWO, variants));
+    assert_eq!(code, Some(0), "{stderr}");
+    let rows: Vec<Vec<&str>> = stdout.lines().skip(1).map(|row| row.split(',').collect()).collect();
+    let candidates: BTreeSet<&str> = rows.iter().map(|row| row[2]).collect();
+    assert_eq!(candidates.len(), 4, "{candidates:?}");
+    let mut moved = BTreeSet::new();
+    for row in rows.iter().filter(|row| row[0] == "world.failures.probability") {
+        // What it was, and what it is.
+        if row[5] != row[6] {
+            moved.insert(row[2]);
+        }
+    }
+    assert!(moved.iter().all(|name| name.starts_with("failing")) && !moved.is_empty(), "{moved:?}");
+}
+
+#[test]
 fn checks_run_and_plan_know_the_candidates() {
     let checks = "checks: [{strategy: often+waves, metric: makespan, lessThan: as-is+waves}]";
     let text = scenario(TWO, &format!("{POLLS}\n{checks}"));
@@ -250,7 +317,4 @@ fn checks_run_and_plan_know_the_candidates() {
         let (code, _, stderr) = fleetsim(&[command, "-", "-q", "--strategy", "often+waves"], &text);
         assert_eq!(code, Some(0), "{stderr}");
     }
-    let (code, _, stderr) = fleetsim(&["sweep", "-", "--sensitivity"], &text);
-    assert_eq!(code, Some(2));
-    assert!(stderr.contains("one variant at a time"), "{stderr}");
 }

@@ -9,7 +9,7 @@ use fleetsim::report::summary::Summary;
 use fleetsim::stats::{Confidence, Exemption, Precision, Selection};
 use fleetsim::time::Span;
 
-use super::MOST_REPLICATIONS;
+use crate::cli::simulating::MOST_REPLICATIONS;
 use crate::cli::{Console, Exit, words};
 
 /// Where `--precision` gives up.

@@ -1,9 +1,9 @@
 //! `sweep --sensitivity`: which assumptions move the answer most.
 
-use fleetsim::error::Diagnostic;
-use fleetsim::experiment::{Outcomes, answers, changes, overtakings, trials};
+use fleetsim::experiment::{Experiment, Outcomes, answers, changes, overtakings, trials};
 use fleetsim::report::results;
 use fleetsim::report::sensitivity::{self, Row, Sensitivity};
+use fleetsim::scenario::Scenario;
 use fleetsim::scheduler::Strategy;
 use fleetsim::stats::Confidence;
 
@@ -15,29 +15,24 @@ use crate::cli::{Console, Exit, Failure, Format};
 
 /// Carries out `sweep --sensitivity`.
 pub(super) fn run(options: &Options, console: &Console) -> Result<Exit, Failure> {
-    let base = Source::read(&options.scenario)?.scenario(options.seed)?;
-    let candidates = base.candidates(&options.strategy)?;
-    let (scenario, _) = candidates[0];
-    if candidates.iter().any(|(other, _)| !std::ptr::eq(*other, scenario)) {
-        let message = "assumptions are tried on one variant at a time, and these are several";
-        let error = Diagnostic::error("vary", message).hint(format!(
-            "name candidates of one variant, as in --strategy {}",
-            candidates[0].1.name
-        ));
-        return Err(error.into());
-    }
+    let base = Source::read(&options.scenario)?.scenario(options.choice.seed)?;
+    let candidates = base.candidates(&options.choice.strategy)?;
+    let variants = variants(&candidates);
     let strategies: Vec<&Strategy> = candidates.iter().map(|(_, strategy)| *strategy).collect();
-    let trials = trials(scenario);
+    let trials = trials(&variants);
     let mut experiments = vec![base.lay_out(&candidates)?];
     for trial in &trials {
-        let same = fleetsim::experiment::Experiment::new(&trial.scenario, strategies.clone())?;
-        experiments.push(same);
+        let same = candidates.iter().map(|(scenario, strategy)| {
+            let variant = variants.iter().position(|variant| std::ptr::eq(*variant, *scenario));
+            (&trial.scenarios[variant.expect("every candidate is of a variant")], *strategy)
+        });
+        experiments.push(Experiment::over(&trial.scenarios[0], same)?);
     }
     let folder = folder(options, &base, "sensitivity");
-    results::claim(&folder, base.scenario(), options.force)?;
+    results::claim(&folder, base.scenario(), options.choice.force)?;
     console.warn(&base.doubts(&experiments[0]));
     listen();
-    let deterministic = experiments[0].world.is_deterministic();
+    let deterministic = experiments[0].is_deterministic();
     let (sure, horizon) = ((Confidence::DEFAULT, deterministic), base.scenario().horizon);
     let mut known: Option<Outcomes> = None;
     let mut rows = Vec::new();
@@ -81,6 +76,13 @@ pub(super) fn run(options: &Options, console: &Console) -> Result<Exit, Failure>
         return Ok(Exit::Interrupted);
     }
     Ok(Exit::Fine)
+}
+
+/// The scenarios that candidates are of, each once, in order.
+fn variants<'s>(candidates: &[(&'s Scenario, &'s Strategy)]) -> Vec<&'s Scenario> {
+    let mut variants: Vec<&Scenario> = candidates.iter().map(|(scenario, _)| *scenario).collect();
+    variants.dedup_by(|a, b| std::ptr::eq(*a, *b));
+    variants
 }
 
 /// The table with its title and what follows from it.

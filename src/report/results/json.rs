@@ -8,6 +8,7 @@ use crate::report::best::{Best, PROCEDURE};
 use crate::report::summary::{
     CampaignSummary, Difference, MetricSummary, Reached, StrategySummary, Summary,
 };
+use crate::scenario::vary::Variation;
 use crate::stats::{Bound, Caveat, Estimate, Exemption, Level, Precision};
 
 /// The quantiles of pooled members.
@@ -32,6 +33,7 @@ pub fn manifest_json(summary: &Summary, target: Option<f64>) -> String {
             reached: reached.iter().map(|reached| headline(&strategies, reached)).collect(),
         },
         strategies,
+        varied: summary.vary.iter().map(ManifestVariation::of).collect(),
     })
 }
 
@@ -44,6 +46,21 @@ struct Manifest<'a> {
     replications: usize,
     strategies: Vec<&'a str>,
     precision: ManifestPrecision<'a>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    varied: Vec<ManifestVariation<'a>>,
+}
+
+/// A value that the command line made variants of.
+#[derive(Serialize)]
+struct ManifestVariation<'a> {
+    path: &'a str,
+    values: &'a [String],
+}
+
+impl<'a> ManifestVariation<'a> {
+    fn of(variation: &'a Variation) -> Self {
+        Self { path: &variation.path, values: &variation.values }
+    }
 }
 
 /// How replications are added until a target is met ([`crate::stats::looks`]).
