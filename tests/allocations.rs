@@ -119,3 +119,38 @@ fn x9_an_event_allocates_nothing() {
         }
     }
 }
+
+/// The bytes that a simulation keeps of a plain fleet of this size, after a replication.
+fn kept(members: u32) -> i64 {
+    let text = format!(
+        "name: size\nstart: 2026-03-02T08:00:00Z\nhorizon: 3650d\nserviceLimits: none\nfleet:\n  \
+         populations:\n    - {{count: {members}, name: \"m-{{n}}\", updateGroup: g, region: \
+         {{choose: {{westeurope: 1.0}}}}}}\nupdate: {{managedClusterUpdate: {{upgrade: {{type: NodeImageOnly}}}}}}\n\
+         strategies:\n  - {{name: all, stages: [{{name: all, maxAllowedFailures: \"100%\", groups: \
+         [{{name: g, maxConcurrency: 50, maxAllowedFailures: \"100%\"}}]}}]}}\nworld: {{durations: {{update: {{lognormal: {{median: \
+         10m, sigma: 0.5}}}}}}, failures: {{probability: 0.01}}}}\n{SCRIPTED}"
+    );
+    let scenario = read(&text);
+    let experiment = Experiment::new(&scenario, &scenario.strategies);
+    let experiment = experiment.expect("the strategy fits the fleet");
+    let mut kept = None;
+    let made = measure(|| {
+        let mut simulation = Simulation::new(&experiment.world, &experiment.plans[0]);
+        let outcome = simulation.run(0, experiment.end(), &mut NoLog);
+        assert!(outcome.updated > members * 9 / 10, "nearly all are updated");
+        drop(outcome);
+        kept = Some(simulation);
+    });
+    made.bytes_current
+}
+
+#[test]
+fn a_member_takes_32_bytes_of_the_columns_that_the_loop_touches() {
+    // Sizes at which lists that double are full.
+    let (few, many) = (1 << 14, 1 << 15);
+    let bytes = i32::try_from(kept(many) - kept(few)).unwrap();
+    let of_a_member = f64::from(bytes) / f64::from(many - few);
+    // Four bytes are the outcome's: when the member was done.
+    let of_columns = of_a_member - 4.0;
+    assert!((20.0..=32.0).contains(&of_columns), "{of_columns} bytes a member");
+}

@@ -133,7 +133,7 @@ pub(super) struct Candidates {
     /// Coming class changes: (when, cohort).
     edges: BinaryHeap<Reverse<(Timestamp, u32)>>,
     /// Pending members that are candidates for this instant only.
-    due: Vec<u32>,
+    due: Bits,
     /// Cohorts behind a closed window, with its next opening: those of their Pending members with
     /// another message are candidates for this instant only, if it comes to a slot.
     closed: Vec<(u32, Option<Timestamp>)>,
@@ -156,8 +156,7 @@ impl Candidates {
         self.stale.reserve(group.cohorts.len());
         self.edges.clear();
         self.edges.reserve(group.cohorts.len());
-        self.due.clear();
-        self.due.reserve(group.members.len());
+        self.due.reset(group.members.len());
         self.closed.clear();
         self.closed.reserve(group.cohorts.len());
     }
@@ -198,7 +197,7 @@ impl Candidates {
     /// Makes a Pending member a candidate for this instant only.
     pub(super) fn add_due(&mut self, group: &GroupPlan, position: u32) {
         self.add(group, position);
-        self.due.push(position);
+        self.due.insert(position);
     }
 
     /// Makes the Pending members of a cohort candidates for this instant only, if it comes to a
@@ -260,7 +259,7 @@ impl Candidates {
     /// Ends the instant: members that were candidates for it alone are candidates no more. Those
     /// that were not reached are looked at again at the next poll with a free slot (R-B3).
     pub(super) fn end_instant(&mut self, group: &GroupPlan) {
-        while let Some(position) = self.due.pop() {
+        while let Some(position) = self.due.take_first() {
             if self.contains(group, position) {
                 self.remove(group, position);
                 self.out_of_date(group.cohort_of[position as usize]);
