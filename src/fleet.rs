@@ -10,7 +10,7 @@ pub mod support;
 mod version;
 
 pub use selector::{Requirement, Selector, SelectorError};
-pub use version::{ImageVersion, KubernetesVersion, NodeImage};
+pub use version::{ImageVersion, KubernetesVersion, NodeImage, SecurityPatch};
 
 use std::collections::BTreeMap;
 

@@ -19,6 +19,7 @@ mod news;
 pub mod nodes;
 mod outages;
 pub mod outcome;
+pub mod patches;
 pub mod people;
 mod presence;
 mod queue;

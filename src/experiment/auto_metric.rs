@@ -23,24 +23,27 @@ pub enum AutoMetric {
     NeverCaughtUp,
     /// Upgrades that members' own channels did (U10).
     Own,
+    /// Nodes that got a security patch without a reimage (A2).
+    LivePatched,
 }
 
 impl AutoMetric {
     /// All of them, in the order of the columns.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Runs,
         Self::Completed,
         Self::Overtaken,
         Self::Behind,
         Self::NeverCaughtUp,
         Self::Own,
+        Self::LivePatched,
     ];
 
     pub(super) const fn unit(self) -> Unit {
         match self {
             Self::Behind => Unit::Seconds,
             Self::Runs | Self::Completed | Self::Overtaken => Unit::Count,
-            Self::NeverCaughtUp | Self::Own => Unit::Count,
+            Self::NeverCaughtUp | Self::Own | Self::LivePatched => Unit::Count,
         }
     }
 
@@ -52,7 +55,7 @@ impl AutoMetric {
 
     #[expect(clippy::cast_precision_loss, reason = "counts are small")]
     fn count(self, autonomous: &Autonomous) -> f64 {
-        let Autonomous { runs, behind, own_upgrades } = autonomous;
+        let Autonomous { runs, behind, own_upgrades, live_patched_nodes } = autonomous;
         let over = |state: State| matches!(state, State::Completed | State::Skipped);
         // The first cohort is everybody.
         let everybody = behind.iter().map(|cohorts| &cohorts[0]);
@@ -65,6 +68,7 @@ impl AutoMetric {
                 means.sum::<f64>() / behind.len().max(1) as f64
             }
             Self::Own => f64::from(*own_upgrades),
+            Self::LivePatched => f64::from(*live_patched_nodes),
             Self::NeverCaughtUp => f64::from(everybody.map(|one| one.never_caught_up).sum::<u32>()),
         }
     }
@@ -79,6 +83,7 @@ impl fmt::Display for AutoMetric {
             Self::Behind => "autoUpgrade.behind",
             Self::NeverCaughtUp => "autoUpgrade.neverCaughtUp",
             Self::Own => "autoUpgrade.ownUpgrades",
+            Self::LivePatched => "autoUpgrade.livePatchedNodes",
         })
     }
 }

@@ -118,6 +118,51 @@ pub struct NodeImage {
     pub version: ImageVersion,
 }
 
+/// A security patch of Linux nodes, by its day: the last part of a node image's label, such as
+/// `2024.12.01`. Later ones contain earlier ones.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SecurityPatch(ImageVersion);
+
+impl SecurityPatch {
+    /// The patch of the day that an image version is named after.
+    pub const fn of_day(version: ImageVersion) -> Self {
+        Self(version)
+    }
+
+    /// The version of an image that was built on its day: such an image, and every later one,
+    /// contains the patch (ours).
+    pub const fn image(self) -> ImageVersion {
+        self.0
+    }
+}
+
+impl fmt::Display for SecurityPatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut numbers = self.0.numbers().map(|(number, _)| number);
+        let (month, day) = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
+        write!(f, "{:04}.{:02}.{day:02}", month / 100, month % 100)
+    }
+}
+
+impl FromStr for SecurityPatch {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || format!("`{text}` is not a security patch; it is a day, such as 2024.12.01");
+        let parts: Vec<&str> = text.split('.').collect();
+        let [year, month, day] = parts[..] else { return Err(wrong()) };
+        let number = |part: &str, low: u16, high: u16| {
+            let digits = part.len() <= 4 && part.bytes().all(|byte| byte.is_ascii_digit());
+            let number: Option<u16> = part.parse().ok().filter(|_| digits);
+            number.filter(|number| (low..=high).contains(number)).ok_or_else(wrong)
+        };
+        let (year, month, day) =
+            (number(year, 2_000, 2_199)?, number(month, 1, 12)?, number(day, 1, 31)?);
+        let version = format!("{year:04}{month:02}.{day:02}.0");
+        version.parse().map(Self)
+    }
+}
+
 /// A Kubernetes version `major.minor.patch`, ordered number by number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[expect(missing_docs, reason = "the parts name themselves")]
@@ -168,6 +213,21 @@ mod tests {
         assert_eq!(version("202602.2.0"), version("202602.02.0"));
         for wrong in ["", "1.2.3.4", "1..2", "x", "99999999", "+1"] {
             assert!(wrong.parse::<ImageVersion>().is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a2_security_patches_are_days_and_compare_with_images() {
+        let patch = |text: &str| text.parse::<SecurityPatch>().unwrap();
+        assert_eq!(patch("2024.12.01").to_string(), "2024.12.01");
+        assert!(patch("2024.12.01") < patch("2025.01.01"));
+        let image = |text: &str| text.parse::<ImageVersion>().unwrap();
+        assert!(patch("2024.12.01").image() > image("202411.30.9"));
+        assert!(patch("2024.12.01").image() <= image("202412.01.0"));
+        assert_eq!(patch("2024.12.01"), SecurityPatch::of_day(image("202412.01.0")));
+        for wrong in ["2024.12", "2024.13.01", "2024.12.32", "24.12.01", "2024-12-01", "", "a.b.c"]
+        {
+            assert!(wrong.parse::<SecurityPatch>().is_err(), "{wrong}");
         }
     }
 

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::access::{Field, Map, nearest};
 use super::tree::{Spot, Value};
 use super::{StrategyPlaces, strategy, update};
+use crate::fleet::support;
 use crate::scheduler::auto_upgrade::{Channel, Minor, Profile};
 use crate::scheduler::{NodeImageSelection, Strategy, Update};
 use crate::sim::script::{Released, Script};
@@ -190,6 +191,28 @@ fn selection(map: &Map<'_>, channel: Option<Channel>) -> NodeImageSelection {
     }
 }
 
+/// A2, without a script: what the calendar says that is not generally available at the start is no
+/// target. A minor whose month begins before, and may slip, is left to each replication, which
+/// reports a target that is not there.
+fn check_calendar((profiles, places): (&[Profile], &[Spot]), start: Timestamp, map: &Map<'_>) {
+    for (profile, at) in profiles.iter().zip(places) {
+        let Channel::TargetKubernetesVersion { minor, .. } = profile.channel else { continue };
+        let known = support::minors().iter().find(|it| it.version == (minor.major, minor.minor));
+        let last = support::minors().last().map(|it| it.version);
+        let is_old = last.is_some_and(|last| (minor.major, minor.minor) < last);
+        let comes = match known {
+            Some(known) if known.general.first() <= start => continue,
+            Some(known) => format!("is not released before {}", known.general.first()),
+            None if is_old => continue,
+            None => "is in no calendar yet".to_owned(),
+        };
+        let message = format!("Kubernetes {minor}, the target of `{}`, {comes}", profile.name);
+        map.notes
+            .error(*at, "A2", message)
+            .hint("name a minor that is generally available when the scenario starts");
+    }
+}
+
 /// A2: what a profile follows must be there when the scenario starts, or at least come.
 pub(super) fn check_targets(
     (profiles, places): (&[Profile], &[Spot]),
@@ -197,7 +220,9 @@ pub(super) fn check_targets(
     start: Timestamp,
     map: &Map<'_>,
 ) {
-    let Some(releases) = &script.releases else { return };
+    let Some(releases) = &script.releases else {
+        return check_calendar((profiles, places), start, map);
+    };
     let available = || releases.iter().filter(|release| !release.preview);
     for (profile, at) in profiles.iter().zip(places) {
         let Channel::TargetKubernetesVersion { minor, .. } = profile.channel else { continue };
@@ -215,11 +240,15 @@ pub(super) fn check_targets(
                 .hint("name a released minor, or add a release of it to `script.releases`");
         }
     }
-    if available().any(|release| matches!(release.what, Released::Kubernetes(_))) {
-        return;
-    }
+    let kubernetes = available().any(|it| matches!(it.what, Released::Kubernetes(_)));
+    let patches = available().any(|it| matches!(it.what, Released::SecurityPatch(_)));
     for (profile, at) in profiles.iter().zip(places) {
-        if matches!(profile.channel, Channel::Rapid | Channel::Stable) {
+        let (nothing, what) = match profile.channel {
+            Channel::Rapid | Channel::Stable => (!kubernetes, "Kubernetes versions"),
+            Channel::SecurityPatch => (!patches, "security patches"),
+            Channel::TargetKubernetesVersion { .. } | Channel::NodeImage => continue,
+        };
+        if nothing {
             let message = format!(
                 "`{}` makes no runs: nothing that the channel {} follows is released",
                 profile.name,
@@ -227,7 +256,7 @@ pub(super) fn check_targets(
             );
             map.notes
                 .warning(*at, "profile-without-releases", message)
-                .hint("add Kubernetes versions to `script.releases`");
+                .hint(format!("add {what} to `script.releases`"));
         }
     }
 }

@@ -42,6 +42,8 @@ const VERBS: &[&str] = ACTION.split_at(2).1;
 const RELEASE: &[&str] = &[
     "nodeImage",
     "kubernetesVersion",
+    "securityPatch",
+    "reimage",
     "regions",
     "withdrawn",
     "supportUntil",
@@ -149,17 +151,25 @@ fn releases(field: &Field<'_>, builder: &mut Builder<'_>) -> Vec<ScriptedRelease
 
 fn release(field: &Field<'_>, builder: &mut Builder<'_>) -> Option<ScriptedRelease> {
     let map = field.map("a release", RELEASE)?;
-    let what = released(&map, field, builder);
+    let what = match map.get("securityPatch") {
+        Some(patch) => security_patch(&map, &patch),
+        None => released(&map, field, builder),
+    };
     for (key, code) in [("supportUntil", "R-I12"), ("ltsUntil", "R-I12"), ("preview", "A3")] {
-        if map.get("nodeImage").is_some()
+        if map.get("kubernetesVersion").is_none()
             && let Some(at) = map.spot(key)
         {
-            let message = format!("`{key}` belongs to Kubernetes versions, not to node images");
+            let message = format!("`{key}` belongs to Kubernetes versions alone");
             map.notes.error(at, code, message).hint("take it out: an image is valid 90 days (U4)");
         }
     }
+    if let (Some(at), None) = (map.spot("reimage"), map.get("securityPatch")) {
+        let message = "`reimage` belongs to security patches";
+        map.notes.error(at, "A2", message).hint("take it out: all others go in by a reimage");
+    }
     let mut release = ScriptedRelease {
         what: what?,
+        reimage: map.own("reimage").and_then(|field| field.boolean()),
         regions: vec![],
         everywhere_else: None,
         preview: map.own("preview").and_then(|field| field.boolean()).unwrap_or(false),
@@ -194,6 +204,17 @@ fn release(field: &Field<'_>, builder: &mut Builder<'_>) -> Option<ScriptedRelea
             .hint("take the release out, or let it arrive somewhere first");
     }
     Some(release)
+}
+
+/// A `securityPatch`, by its day.
+fn security_patch(map: &Map<'_>, patch: &Field<'_>) -> Option<Released> {
+    for key in ["nodeImage", "kubernetesVersion"] {
+        if let Some(at) = map.spot(key) {
+            let message = format!("a release is one thing; this has `securityPatch` and `{key}`");
+            map.notes.error(at, "missing-key", message).hint("write one entry for each release");
+        }
+    }
+    patch.parsed("a day such as 2026.02.25").map(Released::SecurityPatch)
 }
 
 /// What is released: a `nodeImage` or a `kubernetesVersion`.

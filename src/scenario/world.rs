@@ -5,6 +5,7 @@ mod defects;
 mod doubts;
 mod durations;
 mod failures;
+mod live_patches;
 mod nodes;
 pub(super) mod outages;
 mod own_upgrades;
@@ -27,6 +28,7 @@ const WORLD: &[&str] = &[
     "defects",
     "people",
     "ownUpgrades",
+    "livePatches",
     "watchers",
     "churn",
     "outages",
@@ -90,6 +92,7 @@ pub(super) fn read(
         starter: people.starter,
         defects: key("defects").and_then(|field| defects::read(&field, builder, loader)),
         own_upgrades: own_upgrades::read(key("ownUpgrades"), loader),
+        live_patches: live_patches::read(key("livePatches"), loader),
         churn: key("churn").and_then(|field| churn::read(&field, joining, builder, loader)),
     };
     if let Some(map) = &map {

@@ -2,15 +2,16 @@
 
 use std::fmt;
 
-use crate::fleet::{KubernetesVersion, NodeImage};
+use crate::fleet::{KubernetesVersion, NodeImage, SecurityPatch};
 use crate::scheduler::Restart;
 
 /// What a release brings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-#[expect(missing_docs, reason = "the two kinds of release")]
+#[expect(missing_docs, reason = "the kinds of release")]
 pub enum Released {
     NodeImage(NodeImage),
     Kubernetes(KubernetesVersion),
+    SecurityPatch(SecurityPatch),
 }
 
 /// One operation on the run (T7–T9, G5, G6).

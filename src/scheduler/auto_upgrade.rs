@@ -6,8 +6,7 @@
 
 use std::fmt;
 
-use crate::bits::Bits;
-use crate::fleet::{ImageVersion, KubernetesVersion, NodeImage, support};
+use crate::fleet::{ImageVersion, KubernetesVersion, NodeImage, SecurityPatch, support};
 use crate::ids::{Column, FamilyId};
 use crate::scheduler::{NodeImageSelection, Released, Strategy, Update, Upgrade};
 use crate::time::Timestamp;
@@ -43,7 +42,7 @@ pub enum Channel {
     },
     /// New node images.
     NodeImage,
-    /// New images of Linux pools; Windows pools are left alone.
+    /// New security patches, for Linux pools; Windows pools are left alone.
     SecurityPatch,
 }
 
@@ -158,19 +157,16 @@ pub struct Catalog {
     kubernetes: Vec<KubernetesVersion>,
     /// The newest image of each family.
     images: Column<FamilyId, Option<ImageVersion>>,
-    /// Families of Linux pools.
-    linux: Bits,
+    /// Security patches of Linux nodes, ascending.
+    patches: Vec<SecurityPatch>,
 }
 
 impl Catalog {
-    /// Nothing is released yet, of so many families, these of Linux pools.
-    pub fn reset(&mut self, families: usize, linux: impl IntoIterator<Item = FamilyId>) {
+    /// Nothing is released yet, of so many families.
+    pub fn reset(&mut self, families: usize) {
         self.kubernetes.clear();
+        self.patches.clear();
         self.images.refill(families, None);
-        self.linux.reset(families);
-        for family in linux {
-            self.linux.insert(family.0);
-        }
     }
 
     /// Learns of a release that is generally available.
@@ -185,6 +181,11 @@ impl Catalog {
                 let newest = &mut self.images[image.family];
                 *newest = (*newest).max(Some(image.version));
             }
+            Released::SecurityPatch(patch) => {
+                if let Err(place) = self.patches.binary_search(&patch) {
+                    self.patches.insert(place, patch);
+                }
+            }
         }
     }
 
@@ -192,6 +193,7 @@ impl Catalog {
     pub fn withdraw(&mut self, what: Released, images: impl IntoIterator<Item = NodeImage>) {
         match what {
             Released::Kubernetes(version) => self.kubernetes.retain(|other| *other != version),
+            Released::SecurityPatch(patch) => self.patches.retain(|other| *other != patch),
             Released::NodeImage(image) => {
                 if self.images[image.family] == Some(image.version) {
                     let others = images.into_iter().filter(|other| other.family == image.family);
@@ -225,6 +227,8 @@ pub enum Target {
     Kubernetes { version: KubernetesVersion, long_term_support: bool },
     /// The released images, one a family, by family (A4).
     NodeImages(Vec<NodeImage>),
+    /// A security patch of Linux pools (A2).
+    SecurityPatch(SecurityPatch),
 }
 
 impl Target {
@@ -234,6 +238,7 @@ impl Target {
             (Self::NodeImages(images), Released::NodeImage(image)) => {
                 images.iter().any(|other| other.family == image.family)
             }
+            (Self::SecurityPatch(_), Released::SecurityPatch(_)) => true,
             _ => false,
         }
     }
@@ -255,6 +260,7 @@ impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Kubernetes { version, .. } => write!(f, "{version}"),
+            Self::SecurityPatch(patch) => write!(f, "{patch}"),
             Self::NodeImages(images) => {
                 for (position, image) in images.iter().enumerate() {
                     let before = &images[..position];
@@ -293,8 +299,8 @@ impl Profile {
                 (long_term_support && !over)
                     .then_some(Target::Kubernetes { version, long_term_support })
             }
-            Channel::NodeImage => images(released, |_| true),
-            Channel::SecurityPatch => images(released, |family| released.linux.contains(family.0)),
+            Channel::NodeImage => images(released),
+            Channel::SecurityPatch => released.patches.last().copied().map(Target::SecurityPatch),
         }
     }
 
@@ -304,8 +310,8 @@ impl Profile {
     }
 }
 
-fn images(released: &Catalog, takes: impl Fn(FamilyId) -> bool) -> Option<Target> {
-    let newest = released.images.iter_with_ids().filter(|(family, _)| takes(*family));
+fn images(released: &Catalog) -> Option<Target> {
+    let newest = released.images.iter_with_ids();
     let images: Vec<NodeImage> = newest
         .filter_map(|(family, version)| version.map(|version| NodeImage { family, version }))
         .collect();
@@ -400,7 +406,7 @@ mod tests {
 
     fn catalog(kubernetes: &[&str], images: &[NodeImage]) -> Catalog {
         let mut catalog = Catalog::default();
-        catalog.reset(3, [LINUX, ARM]);
+        catalog.reset(3);
         for text in kubernetes {
             catalog.add(Released::Kubernetes(version(text)));
         }
@@ -469,11 +475,26 @@ mod tests {
     }
 
     #[test]
-    fn a2_security_patches_are_for_linux_pools_alone() {
+    fn a2_the_newest_security_patch_is_a_target_of_its_own_channel() {
         let images = [image(LINUX, "202603.02.0"), image(WINDOWS, "20348.4648.260112")];
-        let linux = Target::NodeImages(vec![images[0]]);
-        assert_eq!(target(Channel::SecurityPatch, &catalog(&[], &images)), Some(linux));
-        assert_eq!(target(Channel::SecurityPatch, &catalog(&[], &images[1..])), None);
+        let mut released = catalog(&["1.33.4"], &images);
+        assert_eq!(target(Channel::SecurityPatch, &released), None, "images are not patches");
+        let patches = ["2026.02.25", "2026.02.18"].map(|text| text.parse().unwrap());
+        for patch in patches {
+            released.add(Released::SecurityPatch(patch));
+        }
+        let newest = target(Channel::SecurityPatch, &released).unwrap();
+        assert_eq!(newest, Target::SecurityPatch(patches[0]));
+        assert_eq!(profile(Channel::SecurityPatch).run_name(&newest), "auto-2026.02.25");
+        assert_eq!(
+            target(Channel::NodeImage, &released),
+            target(Channel::NodeImage, &catalog(&[], &images))
+        );
+        released.withdraw(Released::SecurityPatch(patches[0]), []);
+        assert_eq!(
+            target(Channel::SecurityPatch, &released),
+            Some(Target::SecurityPatch(patches[1]))
+        );
     }
 
     #[test]

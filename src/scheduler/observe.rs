@@ -1,7 +1,7 @@
 //! What a driver tells a run besides events: the fleet as it is when the run starts, and what other
 //! runs have done since.
 
-use crate::fleet::{ImageVersion, KubernetesVersion};
+use crate::fleet::{ImageVersion, KubernetesVersion, SecurityPatch};
 use crate::ids::{FamilyId, MemberId, RegionId};
 use crate::scheduler::auto_upgrade::{SupportCalendar, Target};
 use crate::scheduler::run::Scheduler;
@@ -91,9 +91,47 @@ impl Scheduler<'_> {
         self.observed.begin_newest_images(member, self.plan.regions[member])
     }
 
+    /// Learns that it has failed: the member runs what it ran.
+    pub fn cancel_newest_images(&mut self, member: MemberId) {
+        self.observed.cancel_images(member);
+    }
+
+    /// Whether a member's cluster is stopped (U8).
+    pub fn is_stopped(&self, member: MemberId) -> bool {
+        self.observed.is_stopped(member)
+    }
+
+    /// Whether a member's region has an outage (W3).
+    pub fn has_outage(&self, member: MemberId) -> bool {
+        self.outages.contains(self.plan.regions[member].0)
+    }
+
     /// Learns that it has done so.
     pub fn end_newest_images(&mut self, member: MemberId) {
         self.observed.end_images(member);
+    }
+
+    /// The security patch that the run brings, if it is the run of one (A2).
+    pub fn security_patch(&self) -> Option<SecurityPatch> {
+        self.observed.patch()
+    }
+
+    /// Whether one of a member's pools lacks a security patch.
+    pub fn lacks_patch(&self, member: MemberId, patch: SecurityPatch) -> bool {
+        self.observed.lacks(member, patch)
+    }
+
+    /// The last security patch of each of a member's pools, where one went in beside its image.
+    pub fn security_patches(
+        &self,
+        member: MemberId,
+    ) -> impl Iterator<Item = Option<SecurityPatch>> + '_ {
+        self.observed.security_of(member)
+    }
+
+    /// Which pools of a member a running update brings a security patch.
+    pub fn planned_patches(&self, member: MemberId) -> impl Iterator<Item = bool> + '_ {
+        self.observed.patches_of(member)
     }
 
     /// Whether there are images in a member's region that are newer than its own.

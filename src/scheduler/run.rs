@@ -498,7 +498,7 @@ impl<'p> Scheduler<'p> {
 
     /// Whether a running update moves the Kubernetes version of each pool of a member.
     pub fn planned_kubernetes(&self, member: MemberId) -> impl Iterator<Item = bool> + '_ {
-        self.observed.moves_kubernetes_of(self.plan, member)
+        self.observed.moves_kubernetes_of(member)
     }
 
     /// A member's Kubernetes version now.

@@ -5,9 +5,11 @@
 //! that are and run the same are of one kind (`kinds`), which is tried once for all of them.
 
 mod kinds;
+mod own;
+mod patch;
 
 use crate::bits::Bits;
-use crate::fleet::{ImageVersion, KubernetesVersion, NodeImage, Pool, PowerState};
+use crate::fleet::{ImageVersion, KubernetesVersion, NodeImage, Pool, PowerState, SecurityPatch};
 use crate::ids::{Column, FamilyId, Id, KindId, MemberId, RegionId};
 use crate::scheduler::auto_upgrade::{SupportCalendar, Target};
 use crate::scheduler::plan::Plan;
@@ -71,6 +73,9 @@ pub(super) struct Observed {
     kubernetes_regions: Bits,
     /// The target image of each family, under Consistent and Custom.
     targets: Column<FamilyId, Option<ImageVersion>>,
+    /// The security patch that a profile's run brings, and where it is (A2; `patch`).
+    patch: Option<SecurityPatch>,
+    patch_regions: Bits,
     /// What an update does: the plan's, or what a profile's run was given.
     upgrade: Upgrade,
     support: Support,
@@ -89,6 +94,8 @@ impl Observed {
         self.newest.resize(fleet.regions.len() * fleet.families.len(), None);
         self.kubernetes_regions.reset(fleet.regions.len());
         self.targets.refill(fleet.families.len(), None);
+        self.patch = None;
+        self.patch_regions.reset(fleet.regions.len());
         self.upgrade = plan.update.upgrade;
         self.support = Support::default();
         if let NodeImageSelection::Custom(images) = &plan.update.node_images {
@@ -154,6 +161,7 @@ impl Observed {
         self.end_epoch();
         match target {
             Target::Kubernetes { version, .. } => self.upgrade = Upgrade::Full(*version),
+            Target::SecurityPatch(patch) => self.patch = Some(*patch),
             Target::NodeImages(images) => {
                 for image in images {
                     self.targets[image.family] = Some(image.version);
@@ -179,29 +187,6 @@ impl Observed {
     pub(super) fn observe_member(&mut self, id: MemberId, other: &Self) {
         let now = self.kinds.equal_to(&other.kinds, other.runs[id].now);
         self.runs[id] = Runs { now, then: now };
-    }
-
-    /// Whether the region has an image that is newer than that of one of a member's pools.
-    pub(super) fn has_newer_images(&self, id: MemberId, region: RegionId) -> bool {
-        self.pools_of(id).iter().any(|pool| self.newer_for(pool, region).is_some())
-    }
-
-    /// Plans the newest images of the region for a member's pools; says whether any is newer.
-    pub(super) fn begin_newest_images(&mut self, id: MemberId, region: RegionId) -> bool {
-        let (mut kinds, now) = (std::mem::take(&mut self.kinds), self.runs[id].now);
-        let then = kinds.changed(now, |_, pools| bring(pools, |pool| self.newer_for(pool, region)));
-        (self.kinds, self.runs[id].then) = (kinds, then);
-        then != now
-    }
-
-    fn newer_for(&self, pool: &ObservedPool, region: RegionId) -> Option<ImageVersion> {
-        let newest = self.newest_of(pool.family, region).map(|newest| newest.version);
-        newest.filter(|newest| *newest > pool.version && !pool.from_snapshot)
-    }
-
-    /// A member's pools run what was planned for them.
-    pub(super) fn end_images(&mut self, id: MemberId) {
-        self.complete(id);
     }
 
     /// Learns a member's Kubernetes version, that of its pools included.
@@ -239,6 +224,13 @@ impl Observed {
                 }
                 news
             }
+            Released::SecurityPatch(patch) => {
+                let news = self.patch == Some(patch) && self.patch_regions.insert(region.0);
+                if news {
+                    self.end_epoch();
+                }
+                news
+            }
             Released::NodeImage(image) => {
                 let known = self.know(image, at);
                 let published = self.images[known].published;
@@ -267,6 +259,11 @@ impl Observed {
                 }
             }
             Released::NodeImage(image) => self.withdraw_image(image),
+            Released::SecurityPatch(patch) => {
+                if self.patch == Some(patch) {
+                    self.patch_regions.reset(self.regions);
+                }
+            }
         }
     }
 
@@ -370,6 +367,9 @@ impl Observed {
     }
 
     fn try_all(&self, plan: &Plan<'_>, kind: KindId, now: Timestamp) -> Trial {
+        if let Some(patch) = self.patch {
+            return self.try_patch(plan, kind, patch, now);
+        }
         let (facts, pools) = (self.kinds.facts(kind), self.kinds.pools(kind));
         let (update, region, current) = (plan.update, facts.region, facts.kubernetes);
         let target = self.upgrade.kubernetes_version();
@@ -501,6 +501,9 @@ impl Observed {
     fn updated(&mut self, plan: &Plan<'_>, kind: KindId) -> KindId {
         let (upgrade, region) = (self.upgrade, self.kinds.facts(kind).region);
         let images = !matches!(upgrade, Upgrade::ControlPlaneOnly(_));
+        if let Some(patch) = self.patch {
+            return self.patched(kind, patch);
+        }
         let mut kinds = std::mem::take(&mut self.kinds);
         let next = kinds.changed(kind, |facts, pools| {
             facts.kubernetes = upgrade.kubernetes_version().or(facts.kubernetes);
@@ -548,12 +551,8 @@ impl Observed {
     }
 
     /// Whether a running update moves the Kubernetes version, by pool (R-I11).
-    pub(super) fn moves_kubernetes_of(
-        &self,
-        plan: &Plan<'_>,
-        id: MemberId,
-    ) -> impl Iterator<Item = bool> + '_ {
-        let target = match plan.update.upgrade {
+    pub(super) fn moves_kubernetes_of(&self, id: MemberId) -> impl Iterator<Item = bool> + '_ {
+        let target = match self.upgrade {
             Upgrade::Full(version) => Some(version),
             Upgrade::ControlPlaneOnly(_) | Upgrade::NodeImageOnly => None,
         };

@@ -180,6 +180,10 @@ impl Watched {
                 let what = Released::Kubernetes(*version);
                 self.aim_at(profile, what, since, (arrivals, observer));
             }
+            Target::SecurityPatch(patch) => {
+                let what = Released::SecurityPatch(*patch);
+                self.aim_at(profile, what, since, (arrivals, observer));
+            }
             Target::NodeImages(images) => {
                 for image in images {
                     let what = Released::NodeImage(*image);
@@ -313,6 +317,7 @@ fn is_below(observer: &Scheduler<'_>, id: MemberId, what: Released) -> bool {
     match what {
         Released::Kubernetes(version) => older(version),
         Released::NodeImage(image) => behind(image),
+        Released::SecurityPatch(patch) => observer.lacks_patch(id, patch),
     }
 }
 

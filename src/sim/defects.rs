@@ -11,7 +11,7 @@
 
 mod ongoing;
 
-use crate::fleet::{Fleet, ImageVersion, KubernetesVersion, NodeImage, OsType};
+use crate::fleet::{Fleet, ImageVersion, KubernetesVersion, NodeImage, OsType, SecurityPatch};
 use crate::ids::{Column, FamilyId, MemberId};
 use crate::quantiles::{Distribution, Quantiles};
 use crate::scheduler::{FailureCode, Released};
@@ -105,6 +105,8 @@ enum Release {
     /// A scripted release is an image by its full name.
     Named(NodeImage),
     Kubernetes(KubernetesVersion),
+    /// Never met by updates: no security patch is defective (ours).
+    Patch(SecurityPatch),
 }
 
 impl Release {
@@ -117,7 +119,7 @@ impl Release {
                 let name = u64::from(major) << 32 | u64::from(minor) << 16 | u64::from(patch);
                 luck.of_release(3, name)
             }
-            Self::Named(_) => unreachable!("nothing is drawn for a scripted defect"),
+            Self::Named(_) | Self::Patch(_) => unreachable!("nothing is drawn for these"),
         }
     }
 }
@@ -201,6 +203,7 @@ impl<'s> DefectWorld<'s> {
         match what {
             Released::NodeImage(image) => self.image(image),
             Released::Kubernetes(version) => Release::Kubernetes(version),
+            Released::SecurityPatch(patch) => Release::Patch(patch),
         }
     }
 }

@@ -132,6 +132,10 @@ pub enum Purpose {
     /// From the start, or one joining, to the next; by number. The attempts tell kinds of members
     /// that join apart. (From here to 299: members that join, security patches, own upgrades.)
     JoinsAfter = 200,
+    /// Whether a security patch needs a reimage; in the luck of the patch.
+    PatchReimages = 201,
+    /// How long the live patch of a member takes; by member and attempt.
+    LivePatch = 202,
     /// How long a member without a window is behind its own channel before it upgrades itself; by
     /// member. The attempts count its own upgrades, images even, Kubernetes odd.
     OwnDelay = 128,

@@ -13,10 +13,12 @@ mod checks;
 mod making;
 mod own;
 
-use crate::fleet::OsType;
+use crate::fleet::PowerState;
 use crate::ids::{Column, MemberId};
 use crate::scheduler::auto_upgrade::{Catalog, Made, Profile, SupportCalendar, Target};
-use crate::scheduler::{Event, Log, NoLog, Node, Output, Plan, Record, Released, Scheduler, State};
+use crate::scheduler::{
+    Event, FailureCode, Log, NoLog, Node, Output, Plan, Record, Released, Scheduler, State,
+};
 use crate::sim::behind::{Cohorts, Watched};
 use crate::sim::crew::People;
 use crate::sim::draw::Luck;
@@ -25,7 +27,6 @@ use crate::sim::news::{Tiding, Upshot};
 use crate::sim::outcome::{Autonomous, ProfileRun};
 use crate::sim::queue::{Happening, RunNo};
 use crate::sim::releases::News;
-use crate::sim::releases::train::families_of;
 use crate::sim::world::{Asked, Truth, World};
 use crate::sim::{Notice, Simulation, Told, Trace, Watch};
 use crate::time::Timestamp;
@@ -57,6 +58,8 @@ pub(super) struct Hub<'p> {
     cohorts: Cohorts,
     behind: Watched,
     own: own::Own,
+    /// Nodes that got a live patch.
+    live_patched: u32,
     checks: checks::Checks,
     /// What the run in hand asks for at one step.
     outputs: Vec<Output>,
@@ -141,6 +144,7 @@ impl<'p> Hub<'p> {
             cohorts: Cohorts::of(plan.fleet),
             behind: Watched::default(),
             own: own::Own::default(),
+            live_patched: 0,
             checks: checks::Checks::default(),
             outputs: Vec::new(),
         }))
@@ -163,10 +167,9 @@ impl<'p> Hub<'p> {
         self.started.refill(fleet.members.len(), 0);
         self.since.refill(fleet.members.len(), Timestamp::MIN);
         self.checks.reset();
+        self.live_patched = 0;
         let now = sim.world.start();
-        let families = families_of(fleet).into_iter();
-        let linux = families.filter(|(_, os)| *os == OsType::Linux).map(|(family, _)| family);
-        self.catalog.reset(fleet.families.len(), linux);
+        self.catalog.reset(fleet.families.len());
         self.calendar.clear();
         let arrivals = sim.truth.arrivals(sim.world);
         for release in &arrivals.releases {
@@ -234,25 +237,14 @@ impl<'p> Hub<'p> {
     ) {
         match happening {
             Happening::Start => {
+                self.refuse_targets(now, watch);
                 if sim.world.setting.has_update {
                     self.hand(sim, RunNo::UPDATE, now, Event::Started, watch);
                 }
             }
             Happening::Wake => self.hand(sim, self.woken(sim, now), now, Event::Woke, watch),
             Happening::UpdateEnds(member, code) => {
-                let no = self.at_work[member].expect("an update that ends has a run");
-                let own = self.scheduler(no).unwrap_or(&sim.scheduler);
-                sim.truth.ends(sim.world, own, now, (member, code), &mut sim.queue);
-                let event = match code {
-                    None => Event::UpdateCompleted(member),
-                    Some(code) => Event::UpdateFailed(member, code),
-                };
-                self.hand(sim, no, now, event, watch);
-                self.free(sim, no, now, member);
-                if code.is_none() && no == RunNo::UPDATE && sim.changes.travel() {
-                    sim.changes.arrive(now, member, sim.world.start(), watch);
-                }
-                sim.changes.freed(now, member, &mut sim.queue);
+                self.end_update(sim, now, (member, code), watch);
             }
             Happening::Arrival(what, region) if sim.truth.withholds(sim.world, what, region) => {}
             Happening::Arrival(what, region) => {
@@ -262,6 +254,9 @@ impl<'p> Hub<'p> {
             Happening::Withdrawn(it) => self.hand_to_all(sim, now, Event::Withdrawn(it), watch),
             Happening::Outage(region, begins) => {
                 self.hand_to_all(sim, now, Event::Outage(region, begins), watch);
+                if !begins {
+                    self.look_again(sim, |member| member.region == region, now);
+                }
             }
             Happening::OwnBegins(id, kind) => self.begin_own_upgrade(sim, now, (id, kind)),
             Happening::OwnEnds(id, kind) => self.end_own_upgrade(sim, now, (id, kind)),
@@ -294,6 +289,32 @@ impl<'p> Hub<'p> {
             }
             Happening::ChangeEnds(member, _) => self.change(sim, now, happening, member, watch),
         }
+    }
+
+    /// An update of one of the runs ends.
+    fn end_update(
+        &mut self,
+        sim: &mut Simulation<'p>,
+        now: Timestamp,
+        (member, code): (MemberId, Option<FailureCode>),
+        watch: &mut impl Watch,
+    ) {
+        let no = self.at_work[member].expect("an update that ends has a run");
+        let own = self.scheduler(no).unwrap_or(&sim.scheduler);
+        sim.truth.ends(sim.world, own, now, (member, code), &mut sim.queue);
+        if code.is_none() {
+            self.live_patched += sim.truth.live_patched(sim.world, own, member);
+        }
+        let event = match code {
+            None => Event::UpdateCompleted(member),
+            Some(code) => Event::UpdateFailed(member, code),
+        };
+        self.hand(sim, no, now, event, watch);
+        self.free(sim, no, now, member);
+        if code.is_none() && no == RunNo::UPDATE && sim.changes.travel() {
+            sim.changes.arrive(now, member, sim.world.start(), watch);
+        }
+        sim.changes.freed(now, member, &mut sim.queue);
     }
 
     /// Hands an event to one run, carries out what it asks for, and lets people react.
@@ -386,6 +407,7 @@ impl<'p> Hub<'p> {
             match tiding {
                 Tiding::Joined(member) => self.welcome(sim, now, member),
                 Tiding::Left(member) => self.behind.left(member, now),
+                Tiding::Power(member, PowerState::Running) => self.watch_channels(sim, member, now),
                 Tiding::Power(..) | Tiding::Arrived(..) => {}
             }
         }
@@ -529,7 +551,8 @@ impl<'p> Hub<'p> {
     pub(super) fn outcome(&mut self, start: Timestamp, end: Timestamp) -> Autonomous {
         let runs = self.runs.iter().map(|run| run.outcome(start)).collect();
         let behind = self.behind.outcome(&self.cohorts, end);
-        Autonomous { runs, behind, own_upgrades: self.own.done }
+        let (own_upgrades, live_patched_nodes) = (self.own.done, self.live_patched);
+        Autonomous { runs, behind, own_upgrades, live_patched_nodes }
     }
 
     /// The runs of profiles, in the order in which they were made.

@@ -11,6 +11,7 @@ pub use crate::sim::crew::{Skipper, Starter, Watchers};
 pub use crate::sim::defects::{DefectModel, Halt};
 pub use crate::sim::failures::FailureModel;
 use crate::sim::nodes::{BudgetModel, CapacityModel, DurationFactor, NodeModel, ThrottlingModel};
+pub use crate::sim::patches::LivePatchModel;
 pub use crate::sim::people::Hours;
 use crate::sim::script::Script;
 use crate::time::{Span, Timestamp};
@@ -75,6 +76,8 @@ pub struct WorldModel {
     pub defects: Option<DefectModel>,
     /// `churn`: members that come and go; `None`: all stay as they are.
     pub churn: Option<ChurnModel>,
+    /// `livePatches`: how security patches go in; `None`: all by a reimage (A2).
+    pub live_patches: Option<LivePatchModel>,
     /// `ownUpgrades.delay`: how long a member without a window is behind its own auto-upgrade
     /// channel before it upgrades itself, in milliseconds (U10); `None` turns own upgrades off.
     pub own_upgrades: Option<Distribution>,

@@ -26,8 +26,10 @@ pub use model::{
 };
 pub(super) use throttle::{Throttle, UnderWay};
 
+use std::cmp::Ordering;
+
 use crate::bits::Bits;
-use crate::fleet::{Fleet, ImageVersion, KubernetesVersion, Pool};
+use crate::fleet::{Fleet, ImageVersion, KubernetesVersion, Pool, SecurityPatch};
 use crate::ids::{Column, MemberId, RegionId};
 use crate::scheduler::{Scheduler, Upgrade};
 use crate::sim::draw::{BLOCK, Luck, Purpose, Sequence, unit};
@@ -105,8 +107,8 @@ pub(super) struct NodeTruth {
     /// What stopped updates have left to do; a member's number in it, from 1.
     stopped: Vec<Stopped>,
     stopped_of: Column<MemberId, u32>,
-    /// What stopped updates were to bring, pool by pool.
-    targets: Vec<Option<ImageVersion>>,
+    /// How far stopped updates came, pool by pool.
+    progress: Vec<Progress>,
     seen: Column<RegionId, Seen>,
     ledger: Ledger,
 }
@@ -114,12 +116,8 @@ pub(super) struct NodeTruth {
 /// How far an update came that stopped on its way (P3).
 #[derive(Debug, Clone, Copy)]
 struct Stopped {
-    /// The pool at which it stopped; those before it are done, and so is the control plane.
-    pool: u32,
-    /// Nodes of it that are left.
-    left: u32,
-    /// Its targets, in `targets`.
-    targets: (u32, u32),
+    /// How far its pools came, in `progress`.
+    pools: (u32, u32),
     /// What its control plane runs by then, if the update was to move it.
     kubernetes: Option<KubernetesVersion>,
 }
@@ -138,7 +136,7 @@ impl NodeTruth {
         self.mended.clear();
         self.stopped.clear();
         self.stopped_of.refill(fleet.members.len(), 0);
-        self.targets.clear();
+        self.progress.clear();
         if self.seen.len() < fleet.regions.len() {
             self.seen.refill(fleet.regions.len(), Seen::default());
         }
@@ -166,20 +164,17 @@ impl NodeTruth {
             self.fails_by_budget(scene, Setback::REFUSAL);
             return (Setback::REFUSAL, Some(Setback::Unsatisfiable));
         }
-        let upgrade = scheduler.plan().update.upgrade;
+        let upgrade = scheduler.upgrade();
         let work = Work::Update(upgrade.into());
         let moving = || {
-            let images = scheduler.planned_images(member);
-            let pools = images.zip(scheduler.planned_kubernetes(member)).enumerate();
-            let moves = |(_, (image, kubernetes)): &(usize, (Option<ImageVersion>, bool))| {
-                image.is_some() || *kubernetes
-            };
-            pools.filter(moves).map(|(pool, _)| (pool, nodes.pool(member, pool, work)))
+            let pools = goals(scheduler, member).enumerate();
+            let moves = |(_, goal): &(usize, Goal)| *goal != Goal::default();
+            pools.filter(moves).map(|(pool, goal)| (pool, goal, nodes.pool(member, pool, work)))
         };
-        if moving().any(|(_, facts)| facts.settings.is_too_large()) {
+        if moving().any(|(_, _, facts)| facts.settings.is_too_large()) {
             return (Setback::REFUSAL, Some(Setback::TooLarge));
         }
-        let before = self.stopped_before(scheduler, member);
+        let before = self.stopped_before(member);
         let mut clock = 0;
         let (target, current) =
             (upgrade.kubernetes_version(), scheduler.kubernetes_version(member));
@@ -188,19 +183,19 @@ impl NodeTruth {
             clock += scene.control_plane(work);
         }
         let kubernetes = if matches!(upgrade, Upgrade::Full(_)) { target } else { current };
-        for (pool, facts) in moving() {
-            let left = match before {
-                Some(stopped) if pool < stopped.pool as usize => continue,
-                Some(stopped) if pool == stopped.pool as usize => stopped.left,
-                _ => facts.settings.nodes,
-            };
+        for (pool, goal, facts) in moving() {
+            let left = self.left(before, (pool, goal), facts);
+            if left == 0 && facts.settings.nodes > 0 {
+                continue;
+            }
             let number = u32::try_from(pool).expect("pools fit u32");
             let asked = Asked { facts, number, left, purpose: Purpose::NodeTimes };
             let (rolled, setback) = self.pool(scene, asked, kubernetes, budget.as_ref(), clock);
             clock += rolled.took;
             if let Some(setback) = setback {
                 let takes = scene.span(clock);
-                self.stop(scheduler, member, (number, left - rolled.reimaged));
+                let before = (before, work);
+                self.stop(scene, before, scheduler, (pool, left - rolled.reimaged));
                 if setback == Setback::Drain && budget.is_some() {
                     self.fails_by_budget(scene, takes);
                 }
@@ -316,26 +311,79 @@ impl NodeTruth {
         self.stopped[number as usize].kubernetes
     }
 
-    /// What an earlier update of this member left to do, if it was to bring the same.
-    fn stopped_before(&self, scheduler: &Scheduler<'_>, member: MemberId) -> Option<Stopped> {
+    /// What an earlier update of this member left to do.
+    fn stopped_before(&self, member: MemberId) -> Option<Stopped> {
         let number = self.stopped_of[member].checked_sub(1)?;
-        let stopped = self.stopped[number as usize];
-        let (from, to) = stopped.targets;
-        let then = &self.targets[from as usize..to as usize];
-        scheduler.planned_images(member).eq(then.iter().copied()).then_some(stopped)
+        Some(self.stopped[number as usize])
     }
 
-    /// Notes where the member's update stopped.
-    fn stop(&mut self, scheduler: &Scheduler<'_>, member: MemberId, (pool, left): (u32, u32)) {
-        let length = |list: &[Option<ImageVersion>]| u32::try_from(list.len()).expect("few stop");
-        let from = length(&self.targets);
-        self.targets.extend(scheduler.planned_images(member));
-        let kubernetes = scheduler.plan().update.upgrade.kubernetes_version();
-        let targets = (from, length(&self.targets));
-        let stopped = Stopped { pool, left, targets, kubernetes };
+    /// Nodes of a pool that are left to bring to its goal: one that was on its way there keeps what
+    /// is done (P3), one that is to be brought to something else begins anew.
+    fn left(&self, before: Option<Stopped>, (pool, goal): (usize, Goal), facts: PoolFacts) -> u32 {
+        let made = before.and_then(|stopped| {
+            let (from, to) = stopped.pools;
+            self.progress[from as usize..to as usize].get(pool).copied()
+        });
+        let same = made.filter(|made| made.goal == goal);
+        same.map_or(facts.settings.nodes, |made| made.left)
+    }
+
+    /// Notes how far the member's update came that stopped at this pool, with so many nodes left.
+    fn stop(
+        &mut self,
+        Scene { nodes, member, .. }: Scene<'_>,
+        (before, work): (Option<Stopped>, Work),
+        scheduler: &Scheduler<'_>,
+        (at, left): (usize, u32),
+    ) {
+        let length = |list: &[Progress]| u32::try_from(list.len()).expect("few stop");
+        let from = length(&self.progress);
+        for (pool, goal) in goals(scheduler, member).enumerate() {
+            let left = match pool.cmp(&at) {
+                Ordering::Less => 0,
+                Ordering::Equal => left,
+                Ordering::Greater => {
+                    self.left(before, (pool, goal), nodes.pool(member, pool, work))
+                }
+            };
+            self.progress.push(Progress { goal, left });
+        }
+        let kubernetes = scheduler.upgrade().kubernetes_version();
+        let stopped = Stopped { pools: (from, length(&self.progress)), kubernetes };
         self.stopped.push(stopped);
         self.stopped_of[member] = u32::try_from(self.stopped.len()).expect("few stop");
     }
+}
+
+/// What an update brings a pool to; nothing, of pools that are left alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+struct Goal {
+    image: Option<ImageVersion>,
+    kubernetes: Option<KubernetesVersion>,
+    patch: Option<SecurityPatch>,
+}
+
+/// How far a pool came on its way to a goal.
+#[derive(Debug, Clone, Copy)]
+struct Progress {
+    goal: Goal,
+    /// Nodes that are left.
+    left: u32,
+}
+
+/// What the running update of a member brings each of its pools to.
+fn goals<'s>(
+    scheduler: &'s Scheduler<'_>,
+    member: MemberId,
+) -> impl Iterator<Item = Goal> + use<'s> {
+    let (target, patch) = (scheduler.upgrade().kubernetes_version(), scheduler.security_patch());
+    let images = scheduler.planned_images(member);
+    let others = scheduler.planned_kubernetes(member).zip(scheduler.planned_patches(member));
+    images.zip(others).map(move |(image, (kubernetes, patches))| Goal {
+        image,
+        kubernetes: target.filter(|_| kubernetes),
+        patch: patch.filter(|_| patches),
+    })
 }
 
 /// A pool that is to be updated.

@@ -93,6 +93,8 @@ pub struct Autonomous {
     pub behind: Vec<Vec<Behind>>,
     /// Upgrades that members' own channels did (U10).
     pub own_upgrades: u32,
+    /// Nodes that got a security patch without a reimage (A2).
+    pub live_patched_nodes: u32,
 }
 
 /// One run that a profile made.

@@ -13,7 +13,7 @@ mod testing;
 pub mod train;
 
 use crate::fleet::{ImageVersion, KubernetesVersion, NodeImage, support};
-use crate::ids::{Column, FamilyId, Id as _, RegionId};
+use crate::ids::{FamilyId, Id as _, RegionId};
 use crate::quantiles::Quantiles;
 use crate::scheduler::{NodeImageSelection, Released, Support};
 use crate::sim::draw::{Luck, Purpose, Sequence, happens};
@@ -58,17 +58,6 @@ pub struct Arrival {
     pub release: u32,
 }
 
-/// A security patch of Linux nodes: one for all their image families.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SecurityPatch {
-    /// Its version, named after its day like an image's.
-    pub version: ImageVersion,
-    /// Its first arrival anywhere.
-    pub published: Timestamp,
-    /// When it reaches each region; never: [`Timestamp::MAX`].
-    pub reached: Column<RegionId, Timestamp>,
-}
-
 /// Something becomes known about a release.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct News {
@@ -97,16 +86,14 @@ pub enum Turn {
 /// it is large enough.
 #[derive(Debug, Clone, Default)]
 pub struct Arrivals {
-    /// All releases: images by family, then version; then Kubernetes versions.
+    /// All releases: images by family, then version; then Kubernetes versions, then the security
+    /// patches of Linux nodes, for those who follow them ([`Wants::security_patches`]).
     pub releases: Vec<Release>,
     /// All arrivals up to the end, by instant, release and region.
     pub arrivals: Vec<Arrival>,
     /// All that becomes known up to the end, by instant and release. Filled for those who follow
     /// releases ([`Wants::news`]), and as far as something is withdrawn.
     pub news: Vec<News>,
-    /// The security patches of Linux nodes, by time, for those who follow them
-    /// ([`Wants::security_patches`]).
-    pub patches: Vec<SecurityPatch>,
     /// When each release reaches each region, a row a release; never: [`Timestamp::MAX`].
     reached: Vec<Timestamp>,
     regions: usize,
@@ -128,7 +115,7 @@ impl Release {
     pub const fn image(&self) -> Option<NodeImage> {
         match self.what {
             Released::NodeImage(image) => Some(image),
-            Released::Kubernetes(_) => None,
+            Released::Kubernetes(_) | Released::SecurityPatch(_) => None,
         }
     }
 
@@ -192,7 +179,6 @@ impl Arrivals {
         self.releases.clear();
         self.arrivals.clear();
         self.news.clear();
-        self.patches.clear();
         self.reached.clear();
         self.regions = regions;
     }
@@ -358,6 +344,7 @@ impl Releases {
         if let Some(kubernetes) = kubernetes {
             kubernetes.draw(luck, replication, into);
         }
+        train.draw_patches(luck, replication, into);
         into.finish(*wants, train.end);
     }
 }
@@ -412,7 +399,7 @@ fn of_script(setting: Setting<'_>, scripted: &[ScriptedRelease], wants: Wants) -
         };
         let published = scripted.instants().min().unwrap_or(Timestamp::MAX);
         let lifecycle = match scripted.what {
-            Released::NodeImage(_) => None,
+            Released::NodeImage(_) | Released::SecurityPatch(_) => None,
             Released::Kubernetes(version) => {
                 let calendar = Lifecycle::of(version);
                 Some(Lifecycle {

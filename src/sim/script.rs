@@ -58,6 +58,8 @@ pub struct ScriptedRelease {
     pub everywhere_else: Option<Timestamp>,
     /// Whether it is a preview, which is no profile's target (A3); for Kubernetes versions.
     pub preview: bool,
+    /// Whether it needs a reimage, for security patches; `None`: the world says.
+    pub reimage: Option<bool>,
     /// From when on it is offered nowhere any more (W1).
     pub withdrawn: Option<Timestamp>,
     /// End of community support (R-I12), for Kubernetes versions.

@@ -279,6 +279,7 @@ impl Newcomer {
                 !matches!(upgrade, Upgrade::ControlPlaneOnly(_))
                     && self.runs.images.iter().any(older)
             }
+            Released::SecurityPatch(_) => false,
             Released::Kubernetes(version) => {
                 upgrade.kubernetes_version() == Some(version)
                     && self.runs.kubernetes < Some(version)

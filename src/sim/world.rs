@@ -9,6 +9,7 @@ use crate::bits::Bits;
 use crate::fleet::{Fleet, ImageVersion, NodeImage, Pool, PoolImage, PowerState};
 use crate::ids::{Column, FamilyId, MemberId, RegionId};
 use crate::quantiles::Quantiles;
+use crate::scheduler::auto_upgrade::{Channel, Profile};
 use crate::scheduler::{Action, Event, FailureCode, Plan, Released, Scheduler};
 use crate::sim::Changes;
 use crate::sim::churn::{Churn, ChurnWorld};
@@ -20,6 +21,7 @@ use crate::sim::failures::Odds;
 use crate::sim::model::Setting;
 use crate::sim::nodes::{Costs, Estimate, Setback};
 use crate::sim::outages::{Outages, Source};
+use crate::sim::patches::PatchWorld;
 use crate::sim::presence::{self, Presence};
 use crate::sim::queue::{Happening, Queue, RunNo};
 use crate::sim::releases::{Arrivals, Release, Releases, Turn, Wants};
@@ -57,6 +59,8 @@ pub struct World<'s> {
     pub(super) churn: Option<ChurnWorld>,
     /// Whether members join or leave.
     pub(super) comings: bool,
+    /// `None`: nobody follows security patches.
+    pub(super) patches: Option<PatchWorld>,
     pub(super) crew: Crew<'s>,
 }
 
@@ -112,6 +116,7 @@ impl<'s> World<'s> {
             pools: Pools::new(setting.fleet),
             churn: ChurnWorld::new(setting),
             comings: presence::changes(setting),
+            patches: PatchWorld::new(setting),
             crew: Crew::new(setting),
         }
     }
@@ -146,7 +151,15 @@ impl<'s> World<'s> {
         let defects = self.defects.as_ref().is_none_or(DefectWorld::is_scripted);
         let releases = self.releases.fixed().is_some();
         let outages = self.outages.as_ref().is_none_or(Source::is_fixed);
-        updates && changes && outages && releases && people && defects && self.churn.is_none()
+        let patches = self.patches.as_ref().is_none_or(PatchWorld::is_constant);
+        updates
+            && patches
+            && changes
+            && outages
+            && releases
+            && people
+            && defects
+            && self.churn.is_none()
     }
 
     /// The luck of the n-th run of a profile.
@@ -207,7 +220,9 @@ fn wants(setting: Setting<'_>) -> Wants {
     let own = setting.world.own_upgrades.is_some()
         && setting.fleet.members.iter().any(|member| member.own_upgrades.kubernetes.is_some());
     let followed = setting.profiles.iter().any(|profile| profile.channel.is_kubernetes());
-    Wants { kubernetes: own || followed, news: !setting.profiles.is_empty(), ..Wants::default() }
+    let patches = |profile: &Profile| profile.channel == Channel::SecurityPatch;
+    let security_patches = setting.profiles.iter().any(patches);
+    Wants { kubernetes: own || followed, security_patches, news: !setting.profiles.is_empty() }
 }
 
 fn scripted_actions(setting: Setting<'_>) -> Vec<ScriptedStep<'_>> {
@@ -508,8 +523,16 @@ impl Truth {
         }
         let index = member.0;
         let place = (world.setting.fleet, (&world.luck, self.replication));
-        let (takes, setback) =
-            self.lengths.update(&world.durations, place, (scheduler, luck), begins);
+        let luck_of_times = luck.unwrap_or(&world.luck);
+        let live = if world.patches.is_some() {
+            self.live_patch(world, scheduler, (luck_of_times, member, attempt))
+        } else {
+            None
+        };
+        let (takes, setback) = match live {
+            Some(takes) => (takes, None),
+            None => self.lengths.update(&world.durations, place, (scheduler, luck), begins),
+        };
         if let Some(setback) = setback {
             return (takes, Some(FailureCode(world.setbacks + setback as u16)));
         }

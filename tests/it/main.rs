@@ -23,6 +23,7 @@ mod kubernetes;
 mod lints;
 mod nodes;
 mod outages;
+mod patches;
 mod people;
 mod precision;
 mod product;

@@ -542,6 +542,29 @@ fn p3_a_new_image_begins_anew_where_the_old_one_stopped() {
 }
 
 #[test]
+fn p3_a_pool_keeps_what_is_done_though_the_image_of_another_changes() {
+    // Two families of ten nodes each; the second pool stops at its last node. By the second day
+    // there is a newer image of the first family: only that pool begins anew.
+    let arm = "nodeImageVersion: AKSUbuntu-2204gen2arm64containerd-202602.13.0";
+    let pools = format!(
+        "pools: [{{name: a, {OLD}, count: 10}}, {{name: b, {arm}, count: 10, \
+         drainTimeoutInMinutes: 5}}]"
+    );
+    let releases = "    - {nodeImage: AKSUbuntu-2204gen2arm64containerd-202603.02.0, regions: \
+                    {\"*\": 2026-03-01T00:00:00Z}}\n    - {nodeImage: \
+                    AKSUbuntu-2204gen2containerd-202603.05.0, regions: {\"*\": \
+                    2026-03-02T20:00:00Z}}\n";
+    let text = blocked("count: 1", "pool: b, after: 9, nodes: 1, mended: 20h", 1);
+    let script = releases.to_owned() + &text.script;
+    let text = Text { members: member("m1", &pools), script, ..text };
+    let found = text.events();
+    let first = 78.0 + 4.0 + 9.0 * 7.2 + 5.0;
+    assert!(found[0].starts_with(&format!("m1 Failed {first} ")), "{found:?}");
+    let second = 1_440.0 + 78.0 + 4.0 + 7.2 + 2.0;
+    assert_eq!(found[1], format!("m1 Completed {second}"), "ten nodes of a, one of b");
+}
+
+#[test]
 fn n7_a_change_rolls_through_the_pools_and_waits_for_blocked_drains() {
     let text = |settings: &str, script: &str| {
         let yaml = Text { script: script.to_owned(), ..one(settings) }.yaml();

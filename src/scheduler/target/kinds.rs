@@ -7,7 +7,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::fleet::{Fleet, ImageVersion, KubernetesVersion, Pool, PoolImage, PowerState};
+use crate::fleet::{
+    Fleet, ImageVersion, KubernetesVersion, OsType, Pool, PoolImage, PowerState, SecurityPatch,
+};
 use crate::ids::{Column, FamilyId, Id, KindId, MemberId, RegionId};
 use crate::scheduler::target::Trial;
 
@@ -16,6 +18,10 @@ use crate::scheduler::target::Trial;
 pub(super) struct ObservedPool {
     pub(super) family: FamilyId,
     pub(super) version: ImageVersion,
+    /// The last security patch that went in beside the image, if there was one.
+    pub(super) patch: Option<SecurityPatch>,
+    /// Whether its nodes run Linux.
+    pub(super) linux: bool,
     pub(super) orchestrator: Option<KubernetesVersion>,
     pub(super) from_snapshot: bool,
 }
@@ -25,15 +31,24 @@ impl ObservedPool {
         Self {
             family: pool.image.family(),
             version,
+            patch: None,
+            linux: pool.os_type == OsType::Linux,
             orchestrator: pool.orchestrator_version,
             from_snapshot: pool.from_snapshot,
         }
+    }
+
+    /// Whether it lacks a security patch: neither that nor a later one went in, and its image is of
+    /// an earlier day.
+    pub(super) fn lacks(&self, patch: SecurityPatch) -> bool {
+        self.linux && self.patch < Some(patch) && self.version < patch.image()
     }
 
     /// Whether both are the same, down to how their versions are written.
     fn is(&self, other: &Self) -> bool {
         let image = |pool: &Self| (pool.family, pool.version.as_written());
         image(self) == image(other)
+            && self.patch == other.patch
             && self.orchestrator == other.orchestrator
             && self.from_snapshot == other.from_snapshot
     }
@@ -110,7 +125,8 @@ impl FirstKinds {
                     PoolImage::Exactly(image) => Ok(image.version.as_written()),
                     PoolImage::Behind { versions, .. } => Err(versions),
                 };
-                (pool.image.family(), version, pool.orchestrator_version, pool.from_snapshot)
+                let os = pool.os_type as u8;
+                (pool.image.family(), version, os, pool.orchestrator_version, pool.from_snapshot)
             };
             let pools: Vec<_> = member.pools.iter().map(written).collect();
             let kind = *known.entry((facts, pools)).or_insert_with(|| firsts.add(facts, member));

@@ -136,6 +136,7 @@ impl Defects {
                 release: match defect.what {
                     Released::NodeImage(image) => Release::Named(image),
                     Released::Kubernetes(version) => Release::Kubernetes(version),
+                    Released::SecurityPatch(patch) => Release::Patch(patch),
                 },
                 luck: world.luck,
                 number: 0.0,
@@ -279,6 +280,7 @@ impl Defects {
             let odds = match what {
                 Released::NodeImage(_) => odds.0,
                 Released::Kubernetes(_) => odds.1,
+                Released::SecurityPatch(_) => continue,
             };
             if let Kind::Drawn { .. } = world.kind {
                 self.meet(world, release);

@@ -1,6 +1,7 @@
 //! Who makes and starts runs: releases, and people (A3, A7, A8).
 
-use crate::scheduler::auto_upgrade::Target;
+use crate::fleet::PowerState;
+use crate::scheduler::auto_upgrade::{Channel, Target};
 use crate::scheduler::{Action, Event, NoLog, Refusal, Released, Scheduler, State, Support};
 use crate::sim::crew::People;
 use crate::sim::hub::{Hub, Run, RunNo};
@@ -32,6 +33,18 @@ impl<'p> Hub<'p> {
             }
         }
         released
+    }
+
+    /// Reports profiles whose minor is not there when the scenario starts: that is an error (A2).
+    /// Once it is released they follow it.
+    pub(super) fn refuse_targets(&self, now: Timestamp, watch: &mut impl Watch) {
+        for profile in (0..self.plans.len()).map(|profile| self.profile(profile)) {
+            let Channel::TargetKubernetesVersion { minor, .. } = profile.channel else { continue };
+            if self.catalog.newest_patch(minor).is_none() && !profile.disabled {
+                let asked = format!("follow Kubernetes {minor} by {}", profile.name);
+                watch.refused(now, &asked, Refusal::NothingReleased);
+            }
+        }
     }
 
     /// Something was released: profiles whose target it changes make and start a run (A3).
@@ -119,8 +132,12 @@ impl<'p> Hub<'p> {
         let position = no.beside().expect("`update` is started by the loop");
         let Run { scheduler, target, .. } = &mut self.runs[position];
         scheduler.observe_fleet(&sim.scheduler);
-        if let Target::Kubernetes { version, .. } = target {
-            let target = Released::Kubernetes(*version);
+        let target = match target {
+            Target::Kubernetes { version, .. } => Some(Released::Kubernetes(*version)),
+            Target::SecurityPatch(patch) => Some(Released::SecurityPatch(*patch)),
+            Target::NodeImages(_) => None,
+        };
+        if let Some(target) = target {
             let arrivals = sim.truth.arrivals(sim.world);
             let release = arrivals.find(target).map(|number| arrivals.releases[number as usize]);
             let offered = release.is_some_and(|release| now < release.withdrawn);
@@ -154,7 +171,11 @@ impl<'p> Hub<'p> {
         let action = match &scripted.step {
             Step::Generate(profile) => return self.generate(sim, now, *profile, watch),
             Step::AddPool(..) | Step::Power(..) => {
-                return self.hand_to_all(sim, now, world.scripted(number), watch);
+                self.hand_to_all(sim, now, world.scripted(number), watch);
+                if let Step::Power(member, PowerState::Running) = scripted.step {
+                    self.watch_channels(sim, member, now);
+                }
+                return;
             }
             Step::Moves(_) => unreachable!("that is news of the world"),
             Step::Act(action) => *action,

@@ -4,16 +4,21 @@
 //! next opening of the window that belongs to it; without a window, after a drawn delay. A member
 //! that somebody else is at work on is left alone until that is over, and until its window is open.
 //! Whichever comes first does the work, and the other finds the member there. One minor at a time;
-//! stopped members and members out of support are left alone. Own upgrades do not fail (ours).
+//! members that are stopped, have left or are out of support are left alone, and nothing begins
+//! where a region is out; who is started again, or whose region is back, looks again.
+//!
+//! Own upgrades fail like every update: with the probability of `world.failures`, or because an
+//! outage begins. Who has failed tries again in its window, or at any time without one, after as
+//! long as members without a window are behind; a failure that is not transient comes again.
 
 use crate::bits::Bits;
-use crate::fleet::{KubernetesChannel, KubernetesVersion, PowerState};
+use crate::fleet::{KubernetesChannel, KubernetesVersion, Member};
 use crate::ids::{Column, MemberId, RegionId};
 use crate::quantiles::Quantiles;
 use crate::scheduler::auto_upgrade::Minor;
-use crate::scheduler::{Event, Released};
+use crate::scheduler::{Event, FailureCode, Released, Scheduler, Upgrade};
 use crate::sim::Simulation;
-use crate::sim::draw::Purpose;
+use crate::sim::draw::{Purpose, happens};
 use crate::sim::durations::Begins;
 use crate::sim::hub::{Hub, RunNo};
 use crate::sim::queue::Happening;
@@ -25,6 +30,8 @@ const OWN_UPGRADES: u16 = u16::MAX - 1;
 /// What an own upgrade brings; also its number in happenings.
 const IMAGES: u16 = 0;
 const KUBERNETES: u16 = 1;
+/// Beside what it brings: that it fails.
+const FAILED: u16 = 2;
 
 /// What is true of own upgrades in a replication.
 #[derive(Debug, Default)]
@@ -37,6 +44,8 @@ pub(super) struct Own {
     count: Column<MemberId, [u16; 2]>,
     /// The version that a running upgrade brings.
     version: Column<MemberId, Option<KubernetesVersion>>,
+    /// Where the luck lies of the upgrade that failed first, of members whose last one failed.
+    failed: Column<MemberId, [Option<u16>; 2]>,
     /// Upgrades that were done.
     pub(super) done: u32,
 }
@@ -58,6 +67,7 @@ impl<'p> Hub<'p> {
         self.own.waiting.clear();
         self.own.version.refill(fleet.members.len(), None);
         self.own.count.refill(fleet.members.len(), [0; 2]);
+        self.own.failed.refill(fleet.members.len(), [None; 2]);
         self.own.done = 0;
         for id in fleet.members.ids() {
             self.watch_channels(sim, id, now);
@@ -72,7 +82,23 @@ impl<'p> Hub<'p> {
         now: Timestamp,
     ) {
         for brings in [IMAGES, KUBERNETES] {
-            self.schedule(sim, id, brings, now);
+            self.schedule(sim, (id, brings), now, now);
+        }
+    }
+
+    /// Something that may have kept members from upgrading is over: they look again.
+    pub(super) fn look_again(
+        &mut self,
+        sim: &mut Simulation<'p>,
+        whom: impl Fn(&Member) -> bool,
+        now: Timestamp,
+    ) {
+        if sim.world.own_delay().is_none() {
+            return;
+        }
+        let members = &sim.world.setting.fleet.members;
+        for (id, _) in members.iter_with_ids().filter(|(_, member)| whom(member)) {
+            self.watch_channels(sim, id, now);
         }
     }
 
@@ -87,24 +113,32 @@ impl<'p> Hub<'p> {
         let brings = match what {
             Released::Kubernetes(_) => KUBERNETES,
             Released::NodeImage(_) => IMAGES,
+            Released::SecurityPatch(_) => return,
         };
         let fleet = sim.world.setting.fleet;
         for id in fleet.members.ids() {
             if fleet.members[id].region == region {
-                self.schedule(sim, id, brings, now);
+                self.schedule(sim, (id, brings), now, now);
             }
         }
     }
 
-    /// Schedules a member's upgrade, if its channel follows this and none is scheduled yet.
-    fn schedule(&mut self, sim: &mut Simulation<'p>, id: MemberId, brings: u16, now: Timestamp) {
+    /// Schedules a member's upgrade, not before an instant, if its channel follows this and none is
+    /// scheduled yet.
+    fn schedule(
+        &mut self,
+        sim: &mut Simulation<'p>,
+        (id, brings): (MemberId, u16),
+        now: Timestamp,
+        earliest: Timestamp,
+    ) {
         let member = &sim.world.setting.fleet.members[id];
         let follows = match brings {
             IMAGES => member.own_upgrades.images,
             _ => member.own_upgrades.kubernetes.is_some(),
         };
         let Some(delay) = sim.world.own_delay().filter(|_| follows) else { return };
-        if member.power_state == PowerState::Stopped
+        if sim.scheduler.is_stopped(id)
             || !sim.truth.presence.is_here(id)
             || self.own.scheduled[usize::from(brings)].contains(id.0)
         {
@@ -117,8 +151,9 @@ impl<'p> Hub<'p> {
         if !is_there {
             return;
         }
-        let at = match next_opening(sim, id, brings, now) {
+        let at = match next_opening(sim, id, brings, earliest) {
             Ok(opens) => opens,
+            Err(()) if earliest > now => Some(earliest),
             Err(()) => Some(now + sim.truth.own_delay(delay, id, self.own.place(id, brings))),
         };
         if let Some(at) = at {
@@ -140,6 +175,10 @@ impl<'p> Hub<'p> {
             return;
         }
         self.own.scheduled[usize::from(brings)].remove(id.0);
+        let kept = sim.scheduler.is_stopped(id) || sim.scheduler.has_outage(id);
+        if kept || !sim.truth.presence.is_here(id) {
+            return;
+        }
         let member = &sim.world.setting.fleet.members[id];
         let current = sim.scheduler.kubernetes_version(id);
         if current.is_some_and(|v| self.calendar.is_out(v, member.long_term_support, now)) {
@@ -157,8 +196,25 @@ impl<'p> Hub<'p> {
         self.at_work[id] = Some(RunNo::OWN);
         self.since[id] = now;
         self.tell_others(sim, now, None, Event::Busy(id, true));
-        let takes = sim.truth.own_duration(sim.world, (now, id), self.own.place(id, brings));
-        sim.queue.push(now + takes, Happening::OwnEnds(id, brings));
+        let place = self.own.place(id, brings);
+        let takes = sim.truth.own_duration(sim.world, (now, id), place);
+        let code = self.fails(sim, (id, brings), place).then(FailureCode::default);
+        let (takes, code) = sim.truth.outage(sim.world, now, id, takes, code);
+        let ends = if code.is_some() { brings | FAILED } else { brings };
+        sim.queue.push(now + takes, Happening::OwnEnds(id, ends));
+    }
+
+    /// Whether a member's own upgrade fails that begins now (W6).
+    fn fails(&mut self, sim: &Simulation<'p>, (id, brings): (MemberId, u16), place: u16) -> bool {
+        let first = &mut self.own.failed[id][usize::from(brings)];
+        let version = self.own.version[id];
+        let upgrade = version.map_or(Upgrade::NodeImageOnly, Upgrade::Full);
+        let fails = match *first {
+            Some(before) => sim.truth.own_fails_again(sim.world, id, before),
+            None => sim.truth.own_fails(sim.world, &sim.scheduler, (id, upgrade), place),
+        };
+        *first = first.or(Some(place)).filter(|_| fails);
+        fails
     }
 
     /// An own upgrade ends: everybody learns what the member runs now.
@@ -166,16 +222,22 @@ impl<'p> Hub<'p> {
         &mut self,
         sim: &mut Simulation<'p>,
         now: Timestamp,
-        (id, brings): (MemberId, u16),
+        (id, ends): (MemberId, u16),
     ) {
+        let (brings, failed) = (ends & !FAILED, ends & FAILED != 0);
         match self.own.version[id].take() {
-            Some(version) => sim.scheduler.observe_kubernetes(id, version),
-            None => sim.scheduler.end_newest_images(id),
+            Some(version) if !failed => sim.scheduler.observe_kubernetes(id, version),
+            None if !failed => sim.scheduler.end_newest_images(id),
+            Some(_) => {}
+            None => sim.scheduler.cancel_newest_images(id),
         }
-        self.own.done += 1;
+        self.own.done += u32::from(!failed);
         self.free(sim, RunNo::OWN, now, id);
         sim.changes.freed(now, id, &mut sim.queue);
-        self.schedule(sim, id, brings, now);
+        let delay = sim.world.own_delay().filter(|_| failed);
+        let place = self.own.place(id, brings);
+        let rest = delay.map(|delay| sim.truth.own_delay(delay, id, place).max(Span::SECOND));
+        self.schedule(sim, (id, brings), now, now + rest.unwrap_or(Span::ZERO));
     }
 
     /// A member is free: an upgrade that waited for it begins in its window.
@@ -262,6 +324,29 @@ impl Truth {
     ) -> Span {
         let bits = self.luck.at(self.replication(), Purpose::OwnDelay, place, member.0);
         Span::from_millis(delay.millis(bits, 0))
+    }
+
+    /// Whether a member's own upgrade fails, with the luck of this place (W6).
+    fn own_fails(
+        &self,
+        world: &World<'_>,
+        scheduler: &Scheduler<'_>,
+        (member, upgrade): (MemberId, Upgrade),
+        place: u16,
+    ) -> bool {
+        let Some(model) = &world.setting.world.failures else { return false };
+        let luck = world.luck_of_run(OWN_UPGRADES, u32::from(place));
+        let bits = luck.at(self.replication(), Purpose::Failure, 0, member.0);
+        let facts = &world.setting.fleet.members[member];
+        happens(bits, model.of(facts, scheduler.kubernetes_version(member), upgrade))
+    }
+
+    /// Whether one fails again that failed first with the luck of this place.
+    fn own_fails_again(&self, world: &World<'_>, member: MemberId, place: u16) -> bool {
+        let Some(model) = &world.setting.world.failures else { return false };
+        let luck = world.luck_of_run(OWN_UPGRADES, u32::from(place));
+        let bits = luck.at(self.replication(), Purpose::FailureKind, 0, member.0);
+        !happens(bits, model.transient)
     }
 
     /// How long a member's own upgrade takes: as if all its pools were reimaged.

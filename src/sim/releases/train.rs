@@ -12,8 +12,8 @@
 
 use jiff::civil::{Date, Weekday};
 
-use super::{Arrivals, Chance, Release, SecurityPatch};
-use crate::fleet::{Fleet, ImageVersion, NodeImage, OsType, PoolImage, regions};
+use super::{Arrivals, Chance, Release};
+use crate::fleet::{Fleet, ImageVersion, NodeImage, OsType, PoolImage, SecurityPatch, regions};
 use crate::ids::{Column, FamilyId, RegionId};
 use crate::quantiles::{Distribution, Quantiles};
 use crate::scheduler::Released;
@@ -283,16 +283,25 @@ impl Train {
                 into.push(release, reached.iter().copied(), self.end);
             }
         }
-        if self.patches {
-            let patches = &mut scratch[Line::Patches as usize];
-            self.draw_line(Line::Patches, luck, replication, patches);
-            for (rollout, reached) in patches.in_order(self.stops.len()) {
-                into.patches.push(SecurityPatch {
-                    version: rollout.version,
-                    published: rollout.published,
-                    reached: reached.iter().copied().collect(),
-                });
-            }
+        into.train = scratch;
+    }
+
+    /// The same of security patches, which stand behind all other releases.
+    pub(super) fn draw_patches(&self, luck: &Luck, replication: u32, into: &mut Arrivals) {
+        if !self.patches {
+            return;
+        }
+        let mut scratch = std::mem::take(&mut into.train);
+        let patches = &mut scratch[Line::Patches as usize];
+        self.draw_line(Line::Patches, luck, replication, patches);
+        for (rollout, reached) in patches.in_order(self.stops.len()) {
+            let release = Release {
+                what: Released::SecurityPatch(SecurityPatch::of_day(rollout.version)),
+                published: rollout.published,
+                withdrawn: rollout.withdrawn,
+                lifecycle: None,
+            };
+            into.push(release, reached.iter().copied(), self.end);
         }
         into.train = scratch;
     }

@@ -132,3 +132,46 @@ fn u10_own_upgrades_go_on_beside_an_update_without_profiles() {
     assert_eq!(played.of(&["member"]), ["0s update memberSkipped a (AlreadyAtTarget)"]);
     assert_eq!((own_upgrades(&played), &*played.images[0]), (1, "202603.02.0"));
 }
+
+#[test]
+fn u10_own_upgrades_fail_like_others_and_are_tried_again() {
+    let world = |failures: &str| {
+        scenario(&channel("none", "NodeImage"), "")
+            .replace("world: {", &format!("world: {{failures: {failures}, "))
+            .replace("strategies:", "update: {managedClusterUpdate: {upgrade: {type: Full, kubernetesVersion: 1.33.4}}}\nstrategies:")
+            .replace("  updates: {\"*\": {takes: 90m}}\n", "")
+            .replace("durations: {update: 40m}", "durations: {update: 40m}, releases: none")
+    };
+    let never = play(&world("{probability: 1, transient: 0}"));
+    assert_eq!((own_upgrades(&never), &*never.images[0]), (0, "202602.13.0"), "it fails for ever");
+    // The image comes at 2 h; the first attempt begins at 4 h and fails at 4 h 40, the second
+    // begins two hours later and is done at 7 h 20.
+    let again = play(&world("{probability: 1, transient: 1}"));
+    assert_eq!((own_upgrades(&again), &*again.images[0]), (1, "202603.02.0"));
+}
+
+#[test]
+fn u10_nothing_begins_of_itself_where_a_member_is_stopped_or_a_region_is_out() {
+    let text = |actions: &str, outage: &str| {
+        let more = format!("script:\n  actions: [{actions}]\n{outage}");
+        scenario(&channel("none", "NodeImage"), IMAGES)
+            .replace("name: images, ", "name: images, disabled: true, ")
+            .replace("script:\n", &more)
+    };
+    let done = |played: &Played| (own_upgrades(played), played.images[0].clone());
+    let (old, new) = ((0, "202602.13.0".to_owned()), (1, "202603.02.0".to_owned()));
+    assert_eq!(done(&play(&text("", ""))), new);
+    // Its own upgrade would begin at 4 h.
+    let stopped = play(&text("{at: 3h, stopMember: a}", ""));
+    assert_eq!(done(&stopped), old);
+    let started = play(&text("{at: 3h, stopMember: a}, {at: 5h, startMember: a}", ""));
+    assert_eq!(done(&started), new, "it looks again when it is started");
+    let left = play(&text("{at: 3h, leave: a}", ""));
+    assert_eq!(done(&left), old);
+    let out =
+        "  outages: [{region: westeurope, from: 2026-03-02T11:00:00Z, to: 2026-03-02T13:00:00Z}]\n";
+    assert_eq!(done(&play(&text("", out))), new, "it looks again when its region is back");
+    // One that begins in the midst of it fails, and is tried again.
+    let out = out.replace("11:00", "12:20");
+    assert_eq!(done(&play(&text("", &out))), new);
+}
