@@ -379,3 +379,38 @@ fn staleness_counts_from_the_arrival_in_the_region_to_the_update() {
     assert_eq!((behind[0].never_caught_up, behind[1].worst.to_string()), (2, "8d".to_owned()));
     assert_eq!(behind[2].worst.to_string(), "9d23h");
 }
+
+#[test]
+fn profiles_alone_have_no_charts_of_an_update() {
+    use fleetsim::report::results::Results;
+    use fleetsim::report::summary::Summary;
+    use fleetsim::stats::Confidence;
+
+    let names = |more: &str| -> Vec<String> {
+        let text = beside(&[IMAGES], &[IMAGE_AT_NINE], &[]) + more;
+        let scenario = read(&text);
+        let experiment = crate::experiments::experiment(&scenario);
+        let outcomes = crate::experiments::run(&experiment, 2, 1);
+        let summary = Summary::of(&experiment, &outcomes, Confidence::DEFAULT).unwrap();
+        let results = Results {
+            experiment: &experiment,
+            outcomes: &outcomes,
+            summary: &summary,
+            target: None,
+        };
+        results.files().unwrap().into_iter().map(|file| file.name).collect()
+    };
+    let has = |names: &[String], name: &str| names.iter().any(|other| other == name);
+    let update = "update: {managedClusterUpdate: {upgrade: {type: NodeImageOnly}}}\n";
+    let (alone, both) = (names(""), names(update));
+    for name in ["progress.svg", "delays.png", "tradeoff.svg"] {
+        assert!(!has(&alone, name) && has(&both, name), "{name}");
+    }
+    for name in ["timeline-profiles.svg", "profile-runs.csv", "staleness.csv"] {
+        assert!(has(&alone, name), "{name} is not among {alone:?}");
+    }
+}
+
+/// An image that arrives everywhere an hour after the start.
+const IMAGE_AT_NINE: &str = "{nodeImage: AKSUbuntu-2204gen2containerd-202603.02.0, regions: \
+                             {\"*\": 2026-03-02T09:00:00Z}}";

@@ -20,7 +20,8 @@ pub(in crate::report) const SCALE: f32 = 2.0;
 pub(super) fn all(results: &Results<'_>, progress: &Progress) -> Vec<(String, String)> {
     let summary = results.summary;
     let mut pictures = Vec::new();
-    if summary.has_members() {
+    // Where profiles make the only runs, there is no `update` whose progress could be drawn.
+    if summary.has_members() && summary.has_update {
         let chart = progress_chart(results, progress);
         pictures.push(("progress".to_owned(), chart::progress_svg(&chart)));
         pictures.push(("delays".to_owned(), chart::bars_svg(&delays_chart(summary))));
