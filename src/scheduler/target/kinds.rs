@@ -293,6 +293,8 @@ mod tests {
         let pool = |version: ImageVersion| ObservedPool {
             family: FamilyId(0),
             version,
+            patch: None,
+            linux: true,
             orchestrator: None,
             from_snapshot: false,
         };
