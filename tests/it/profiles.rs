@@ -398,7 +398,16 @@ fn profiles_alone_have_no_charts_of_an_update() {
             summary: &summary,
             target: None,
         };
-        results.files().unwrap().into_iter().map(|file| file.name).collect()
+        let files = results.files().unwrap();
+        let is_timeline = |name: &str| name.starts_with("timeline-") && name.contains(".svg");
+        let timeline = files.iter().find(|file| is_timeline(&file.name)).unwrap();
+        let drawn = String::from_utf8_lossy(&timeline.bytes).contains("images-202603.02.0");
+        assert_eq!(
+            drawn,
+            more.is_empty(),
+            "where there is no update, the profiles' runs are drawn"
+        );
+        files.into_iter().map(|file| file.name).collect()
     };
     let has = |names: &[String], name: &str| names.iter().any(|other| other == name);
     let update = "update: {managedClusterUpdate: {upgrade: {type: NodeImageOnly}}}\n";

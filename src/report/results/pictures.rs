@@ -9,7 +9,7 @@ use crate::report::chart::{
 };
 use crate::report::human;
 use crate::report::summary::{StrategySummary, Summary, sample};
-use crate::report::timeline::{timeline, with_changes};
+use crate::report::timeline::{runs_timeline, timeline, with_changes};
 use crate::sim::{DelayCause, End, Outcome, Simulation};
 use crate::stats::{Bound, Level, Statistic};
 
@@ -202,6 +202,16 @@ fn timeline_picture(results: &Results<'_>, strategy: usize) -> String {
     let end = experiment.end_of(strategy);
     simulation.run(replication, end, &mut history);
     let name = &summary.strategies[strategy].name;
+    let plan = &experiment.plans[strategy];
+    if !summary.has_update && !plan.beside.is_empty() {
+        let texts = (
+            format!("{name}: the runs of its profiles"),
+            format!("{} · replication {replication}", summary.scenario),
+        );
+        let clock = experiment.world_of(strategy).start()..end;
+        let runs = runs_timeline(simulation.beside(), plan, &history.beside, clock, texts);
+        return chart::timeline_svg(&runs);
+    }
     let which = if summary.deterministic {
         String::new()
     } else {
