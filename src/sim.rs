@@ -68,8 +68,6 @@ pub struct Simulation<'p> {
     staleness: staleness::Staleness,
     /// Whether endings that only hand their slot on are handled at once.
     relays: bool,
-    /// Whether what an update comes to is the member's own luck alone.
-    plain: bool,
     /// How many of the last replication's endings were.
     relayed: u64,
     /// Whether the scheduler's invariants are checked after every step.
@@ -193,7 +191,6 @@ impl<'p> Simulation<'p> {
             course: Course::default(),
             path: delay::Path::default(),
             relays: hub.is_none() && world.hands_on(),
-            plain: world.is_plain(),
             hub,
             staleness: staleness::Staleness::default(),
             relayed: 0,

@@ -25,49 +25,19 @@ impl Scheduler<'_> {
         if self.next_edge <= self.now {
             self.pass_all_edges(id);
         }
-        if groups == 1 && self.is_undisturbed() && !self.has_due {
-            self.start_at_once(id, GroupId(plan.groups.start), log);
-        }
         // Passes over the groups that start nobody; stops after a whole round of them.
         let mut idle = 0;
         while idle < groups && self.stages[id].in_flight < most && !self.halted() {
             let turn = self.in_turn(id, idle, groups);
-            if self.take_turn(GroupId(plan.groups.start + turn), log) {
+            // Where nobody else has a turn, all slots are one's own.
+            let slots = if groups == 1 { most - self.stages[id].in_flight } else { 1 };
+            if self.take_turn(GroupId(plan.groups.start + turn), slots, log) {
                 self.stages[id].turn = wrapped(turn + 1, groups);
                 idle = 0;
             } else {
                 idle += 1;
             }
         }
-    }
-
-    /// Starts the candidates of a stage's only group as long as there are slots, and as long as
-    /// nothing else comes of their trials.
-    fn start_at_once(&mut self, stage: StageId, id: GroupId, log: &mut impl Log) {
-        let (plan, group, all) = (self.plan, self.groups[id], self.stages[stage]);
-        if group.phase != Phase::Members {
-            return;
-        }
-        let of_group = group.limits.max_concurrency - group.in_flight;
-        let most = of_group.min(all.limits.max_concurrency - all.in_flight);
-        let mut started = 0;
-        while started < most
-            && let Some(candidate) = self.candidates[id].first()
-            && candidate.1.is_open()
-        {
-            let member = plan.groups[id].members[candidate.0 as usize];
-            if self.observed.trial(plan, member, self.now) != Trial::Start {
-                break;
-            }
-            self.candidates[id].remove_first(candidate);
-            let attempt = self.set_running(id, member, log);
-            self.out.push(Output::StartUpdate { member, attempt });
-            started += 1;
-        }
-        self.judge_wanted |= group.in_flight == 0 && started > 0;
-        self.groups[id].in_flight += started;
-        self.stages[stage].in_flight += started;
-        self.run.in_flight += started;
     }
 
     /// Which of a stage's `groups` has its turn, when so many in front of it start nobody (R-B10).
@@ -101,21 +71,24 @@ impl Scheduler<'_> {
         self.candidates[id].pass_edges(self.plan, plan, &mut self.windows, self.now, is_pending);
     }
 
-    /// A group's turn: its candidates in O2's order until one starts (R-B11). Says whether one did.
-    pub(super) fn take_turn(&mut self, id: GroupId, log: &mut impl Log) -> bool {
-        let plan = &self.plan.groups[id];
-        if self.groups[id].phase != Phase::Members {
+    /// A group's turn: its candidates in O2's order until so many have started (R-B11). Says
+    /// whether any did.
+    fn take_turn(&mut self, id: GroupId, slots: u32, log: &mut impl Log) -> bool {
+        let (plan, group) = (&self.plan.groups[id], &self.groups[id]);
+        if group.phase != Phase::Members {
             return false;
         }
-        let most = self.groups[id].limits.max_concurrency;
-        while self.groups[id].in_flight < most && !self.halted() {
+        let room = group.limits.max_concurrency - group.in_flight;
+        let mut left = slots.min(room);
+        let mut started = false;
+        while left > 0 && !self.halted() {
             self.expand_closed(id);
-            let Some((position, class)) = self.candidates[id].take_first() else { return false };
+            let Some((position, class)) = self.candidates[id].take_first() else { break };
             if self.try_member(id, plan.members[position as usize], class, log) {
-                return true;
+                (started, left) = (true, left - 1);
             }
         }
-        false
+        started
     }
 
     /// Tries one member (R-B7, R-B8). Says whether its update started.

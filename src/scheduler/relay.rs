@@ -104,15 +104,14 @@ impl Scheduler<'_> {
         } else {
             self.plan.places[ended].expect("only members of the run are updated").group
         };
+        assert!(self.members[ended].is(State::Running), "{ended:?} ended without being updated");
         let slot = self.find_slot(now, (id, alone), from)?;
         self.now = now;
         let group = &mut self.groups[from];
         group.open_members -= 1;
         group.in_flight -= 1;
         self.observed.complete(ended);
-        let row = &mut self.members[ended];
-        assert!(row.is(State::Running), "{ended:?} ended without being updated");
-        row.complete(Stamp::new(now, self.since));
+        self.members[ended].complete(Stamp::new(now, self.since));
         log.record(Record::of_move(now, ended, (State::Running, State::Completed)));
         let status = &mut self.stages[id];
         let Slot::To(Next { group: to, candidate, member }) = slot else {

@@ -68,7 +68,7 @@ impl Simulation<'_> {
 
     /// Handles endings until something is left that takes more; `None`: nothing is.
     fn relay_until(&mut self, until: Timestamp, watch: &mut impl Watch) -> Option<Left> {
-        let quick = self.plain && !self.checked;
+        let checked = self.checked;
         let Self { scheduler, truth, queue, course, notices, .. } = self;
         let mut told = Told { watch, notices, course, waiting: self.world.crew.skips() };
         while let Some((now, ended)) = queue.pop_lone_completion(until) {
@@ -77,15 +77,14 @@ impl Simulation<'_> {
             };
             self.relayed += 1;
             match relayed {
-                Relayed::Start { member, attempt } => {
-                    let first = quick && attempt == 0;
-                    match first.then(|| truth.first_update(member)).flatten() {
-                        Some((takes, code)) => queue.push_ending((now, takes), member, code),
-                        None => return Some(Left::Start(now, member, attempt)),
+                Relayed::Start { member, attempt } => match truth.first_update(member, attempt) {
+                    Some((takes, code)) if !checked => {
+                        queue.push_ending((now, takes), member, code);
                     }
-                }
-                Relayed::Nothing if quick => {}
-                Relayed::Nothing => return Some(Left::Nothing(now)),
+                    _ => return Some(Left::Start(now, member, attempt)),
+                },
+                Relayed::Nothing if checked => return Some(Left::Nothing(now)),
+                Relayed::Nothing => {}
             }
         }
         None
@@ -94,7 +93,7 @@ impl Simulation<'_> {
     /// An update begins: its end comes into the queue.
     #[inline]
     pub(super) fn begin(&mut self, now: Timestamp, member: MemberId, attempt: u16) {
-        let first = if self.plain && attempt == 0 { self.truth.first_update(member) } else { None };
+        let first = self.truth.first_update(member, attempt);
         let (takes, code) = first.unwrap_or_else(|| self.update(now, member, attempt));
         self.queue.push_ending((now, takes), member, code);
         if self.checked {

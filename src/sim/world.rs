@@ -1,16 +1,16 @@
 //! The world: what is fixed for all replications ([`World`]) and what is true in one (`Truth`).
 
 mod arriving;
+mod scripted;
 
 use std::collections::BTreeSet;
-use std::fmt;
 
 use crate::bits::Bits;
-use crate::fleet::{Fleet, ImageVersion, NodeImage, Pool, PoolImage, PowerState};
+use crate::fleet::{Fleet, NodeImage, Pool, PoolImage};
 use crate::ids::{Column, FamilyId, MemberId, RegionId};
 use crate::quantiles::Quantiles;
 use crate::scheduler::auto_upgrade::{Channel, Profile};
-use crate::scheduler::{Action, Event, FailureCode, Plan, Released, Scheduler};
+use crate::scheduler::{FailureCode, Plan, Released, Scheduler};
 use crate::sim::Changes;
 use crate::sim::churn::{Churn, ChurnWorld};
 use crate::sim::crew::{Crew, People};
@@ -25,9 +25,12 @@ use crate::sim::patches::PatchWorld;
 use crate::sim::presence::{self, Presence};
 use crate::sim::queue::{Happening, Queue, RunNo};
 use crate::sim::releases::{Arrivals, Release, Releases, Turn, Wants};
-use crate::sim::script::{ScriptedUpdate, ScriptedUpdates, ScriptedVerb};
+use crate::sim::script::{ScriptedUpdate, ScriptedUpdates};
 use crate::sim::staleness::Pools;
 use crate::time::{Span, Timestamp};
+use scripted::{ScriptedStep, scripted_actions};
+
+pub(super) use scripted::{Asked, Step};
 
 /// The code of updates that an outage fails (W3); its text is among the world's codes.
 const OUTAGE: FailureCode = FailureCode(1);
@@ -70,26 +73,6 @@ struct Behind {
     family: FamilyId,
     region: RegionId,
     versions: u32,
-}
-
-/// One step of the script.
-#[derive(Debug)]
-pub(super) struct ScriptedStep<'s> {
-    at: Timestamp,
-    /// The run that it is about; `None`: the scenario's `update`.
-    pub(super) run: Option<&'s str>,
-    pub(super) step: Step<'s>,
-}
-
-#[derive(Debug)]
-pub(super) enum Step<'s> {
-    Act(Action<'s>),
-    /// Generate the run of the profile of this number (A8).
-    Generate(usize),
-    AddPool(MemberId, &'s crate::fleet::Pool, ImageVersion),
-    Power(MemberId, PowerState),
-    /// A member comes or goes.
-    Moves(Happening),
 }
 
 impl<'s> World<'s> {
@@ -179,40 +162,6 @@ impl<'s> World<'s> {
         let bits = self.luck.at(replication, Purpose::ChangeAsked, campaign, member.0);
         Span::from_millis(times.millis(bits, 0))
     }
-
-    pub(super) fn scripted(&self, number: u32) -> Event<'_> {
-        match &self.actions[number as usize].step {
-            Step::Act(action) => Event::Act(*action),
-            Step::AddPool(member, pool, version) => Event::PoolAdded(*member, pool, *version),
-            Step::Power(member, power) => Event::PowerState(*member, *power),
-            Step::Generate(_) => unreachable!("only profiles generate runs"),
-            Step::Moves(_) => unreachable!("that is news of the world"),
-        }
-    }
-
-    pub(super) fn scripted_step(&self, number: u32) -> &ScriptedStep<'s> {
-        &self.actions[number as usize]
-    }
-}
-
-/// An action, as the script writes it, and the run of which it was asked, if it is not `update`.
-pub(super) struct Asked<'a> {
-    pub(super) event: Event<'a>,
-    pub(super) run: Option<&'a str>,
-}
-
-impl fmt::Display for Asked<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.event {
-            Event::Act(Action::Approve(path)) => write!(f, "approve {path}"),
-            Event::Act(Action::Complete(path)) => write!(f, "complete {path}"),
-            Event::Act(Action::Stop) => f.write_str("stop"),
-            Event::Act(Action::Start(_)) => f.write_str("start"),
-            Event::Act(Action::Skip(target)) => write!(f, "skip {target}"),
-            _ => f.write_str("nothing"),
-        }?;
-        self.run.map_or(Ok(()), |run| write!(f, " of {run}"))
-    }
 }
 
 /// Profiles and members' own channels follow releases, `update` does not.
@@ -223,39 +172,6 @@ fn wants(setting: Setting<'_>) -> Wants {
     let patches = |profile: &Profile| profile.channel == Channel::SecurityPatch;
     let security_patches = setting.profiles.iter().any(patches);
     Wants { kubernetes: own || followed, security_patches, news: !setting.profiles.is_empty() }
-}
-
-fn scripted_actions(setting: Setting<'_>) -> Vec<ScriptedStep<'_>> {
-    let mut steps = Vec::new();
-    for action in setting.script.actions.iter().flatten() {
-        let at = setting.start + action.at;
-        let run = action.run.as_deref();
-        let mut push = |step| steps.push(ScriptedStep { at, run, step });
-        match &action.action {
-            ScriptedVerb::Approve(path) => push(Step::Act(Action::Approve(path))),
-            ScriptedVerb::Complete(path) => push(Step::Act(Action::Complete(path))),
-            ScriptedVerb::Stop => push(Step::Act(Action::Stop)),
-            ScriptedVerb::Start(kind) => push(Step::Act(Action::Start(*kind))),
-            ScriptedVerb::Skip(targets) => {
-                for target in targets {
-                    push(Step::Act(Action::Skip(target)));
-                }
-            }
-            ScriptedVerb::Generate(profile) => push(Step::Generate(*profile)),
-            ScriptedVerb::AddPool(member, pool) => {
-                let version = match pool.image {
-                    PoolImage::Exactly(image) => image.version,
-                    PoolImage::Behind { .. } => ImageVersion::OLDEST,
-                };
-                push(Step::AddPool(*member, pool, version));
-            }
-            ScriptedVerb::Power(member, power) => push(Step::Power(*member, *power)),
-            ScriptedVerb::Leave(member) => push(Step::Moves(Happening::Leaves(*member))),
-            ScriptedVerb::Join(member) => push(Step::Moves(Happening::Joins(*member))),
-        }
-    }
-    steps.sort_by_key(|step| step.at);
-    steps
 }
 
 /// All codes that updates fail with: `UpdateFailed`, the code of drawn failures, then those of
@@ -295,6 +211,8 @@ pub(super) struct Truth {
     pub(super) replication: u32,
     pub(super) luck: Luck,
     pub(super) lengths: Lengths,
+    /// Whether what an update comes to is the member's own luck alone.
+    plain: bool,
     /// Whose first attempt fails.
     first_failures: Bits,
     arrivals: Arrivals,
@@ -316,6 +234,7 @@ impl Truth {
             replication: 0,
             luck: world.luck,
             lengths: Lengths::default(),
+            plain: world.is_plain(),
             first_failures: Bits::default(),
             arrivals: Arrivals::default(),
             outages: Outages::default(),
@@ -500,10 +419,17 @@ impl Truth {
         (takes, code)
     }
 
-    /// The same of `update`'s first attempt in a plain world ([`World::is_plain`]); `None`: it
-    /// takes so long that it is drawn again.
+    /// The same of `update`'s first attempt in a plain world ([`World::is_plain`]); `None`: it is
+    /// another attempt or world, or takes so long that it is drawn again.
     #[inline]
-    pub(super) fn first_update(&self, member: MemberId) -> Option<(Span, Option<FailureCode>)> {
+    pub(super) fn first_update(
+        &self,
+        member: MemberId,
+        attempt: u16,
+    ) -> Option<(Span, Option<FailureCode>)> {
+        if !self.plain || attempt > 0 {
+            return None;
+        }
         let takes = self.lengths.first(member)?;
         let fails = !self.first_failures.is_empty() && self.first_failures.contains(member.0);
         Some((takes, fails.then_some(FailureCode::default())))

@@ -56,17 +56,19 @@ fn u10_the_run_comes_first_and_the_member_finds_the_work_done() {
     assert_eq!((own_upgrades(&played), &*played.images[0]), (0, "202603.02.0"));
 }
 
+/// The run of the images waits behind a gate that is approved at this time.
+fn gated(at: &str) -> String {
+    let groups = "groups: [{name: g, maxConcurrency: 2}]";
+    let approval = format!("{{at: {at}, run: images-202603.02.0, approve: \"stage:s/before\"}}");
+    scenario(&channel("none", "NodeImage"), IMAGES)
+        .replace(groups, &format!("{groups}, beforeGates: [{{type: Approval}}]"))
+        .replace("script:\n", &format!("script:\n  actions: [{approval}]\n"))
+}
+
 #[test]
 fn u10_the_member_comes_first_and_the_run_finds_it_at_the_target() {
     // The run waits for its gate until 6h; the member has upgraded itself from 4h to 4h40m.
-    let gated = "groups: [{name: g, maxConcurrency: 2}], beforeGates: [{type: Approval}]";
-    let text = scenario(&channel("none", "NodeImage"), IMAGES)
-        .replace("groups: [{name: g, maxConcurrency: 2}]", gated)
-        .replace(
-            "script:\n",
-            "script:\n  actions: [{at: 6h, run: images-202603.02.0, approve: \"stage:s/before\"}]\n",
-        );
-    let played = play(&text);
+    let played = play(&gated("6h"));
     assert_eq!(played.of(&["member"]), ["6h images-202603.02.0 memberSkipped a (AlreadyAtTarget)"]);
     assert_eq!((own_upgrades(&played), &*played.images[0]), (1, "202603.02.0"));
     let behind = &played.outcome.autonomous.as_ref().unwrap().behind[0][0];
@@ -75,14 +77,7 @@ fn u10_the_member_comes_first_and_the_run_finds_it_at_the_target() {
 
 #[test]
 fn u10_a_run_that_meets_the_member_at_work_waits_for_it() {
-    let gated = "groups: [{name: g, maxConcurrency: 2}], beforeGates: [{type: Approval}]";
-    let text = scenario(&channel("none", "NodeImage"), IMAGES)
-        .replace("groups: [{name: g, maxConcurrency: 2}]", gated)
-        .replace(
-            "script:\n",
-            "script:\n  actions: [{at: 4h10m, run: images-202603.02.0, approve: \"stage:s/before\"}]\n",
-        );
-    let played = play(&text);
+    let played = play(&gated("4h10m"));
     // The run was started at 2h, so it polls on the hour: free at 4h40m, seen at 5h.
     assert_eq!(
         played.of(&["member"]),
