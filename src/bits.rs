@@ -100,7 +100,8 @@ impl Bits {
     }
 
     /// The smallest number in the set.
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "in the loop of relays a call costs a twentieth")]
     pub fn first(&self) -> Option<u32> {
         if self.count == 0 {
             return None;
@@ -133,9 +134,11 @@ impl Bits {
     /// The first word that is not zero, of a set that is not empty.
     #[inline]
     fn first_word(&self) -> u32 {
-        if self.words[self.low as usize] != 0 {
-            return self.low;
-        }
+        if self.words[self.low as usize] == 0 { self.next_word() } else { self.low }
+    }
+
+    /// The first word that is not zero behind `low`.
+    fn next_word(&self) -> u32 {
         let (block, low) = (self.low / 64, self.low % 64);
         let here = self.summary[block as usize] & (u64::MAX << low);
         if here != 0 {

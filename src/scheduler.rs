@@ -41,6 +41,7 @@ pub mod disruption;
 mod gate;
 mod invariants;
 mod judge;
+mod lane;
 mod limits;
 mod member;
 mod observe;

@@ -94,6 +94,17 @@ impl Quantiles {
         (cut - i64::from(above)).max(at_least)
     }
 
+    /// The same where it is at least 0, as a number that stops at its end.
+    #[inline]
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "what is negative is not above the least, and what is beyond stops at the end"
+    )]
+    pub fn short_millis(&self, u: u64, at_least: u32) -> u32 {
+        ((self.value(u) + 0.5) as u32).max(at_least)
+    }
+
     /// The distribution that was compiled.
     pub const fn distribution(&self) -> &Distribution {
         &self.exact
@@ -277,5 +288,13 @@ mod tests {
         assert_eq!(table.millis(0, 1_000), 1_000);
         let endless = Quantiles::new(&Distribution::constant(1e300).unwrap());
         assert_eq!(endless.millis(1, 1_000), i64::MAX);
+        for (name, distribution) in kinds() {
+            let table = Quantiles::new(&distribution);
+            for u in places() {
+                let millis = table.millis(u, 17).min(i64::from(u32::MAX));
+                assert_eq!(i64::from(table.short_millis(u, 17)), millis, "{name} at {u}");
+            }
+        }
+        assert_eq!(endless.short_millis(1, 1_000), u32::MAX);
     }
 }

@@ -9,6 +9,7 @@ use std::borrow::Cow;
 use crate::bits::Bits;
 use crate::ids::{Column, FamilyId, GroupId, MemberId};
 use crate::scheduler::State;
+use crate::scheduler::member::MemberRow;
 use crate::scheduler::run::Scheduler;
 
 impl Scheduler<'_> {
@@ -53,6 +54,24 @@ impl Scheduler<'_> {
     /// The members of the run that are in a group, in the fleet's order.
     pub fn members_of(&self, id: GroupId) -> impl Iterator<Item = MemberId> + '_ {
         self.plan.groups[id].members.iter().copied().filter(|id| self.is_in_run(*id))
+    }
+
+    /// How many members of the run are in each state, in the order of [`State::ALL`].
+    pub fn members_by_state(&self) -> [u32; State::ALL.len()] {
+        let mut by_state = [0; State::ALL.len()];
+        // Counted eight bits a state, so that no count waits for the one before.
+        for rows in self.members.as_slice().chunks(255) {
+            let one = |row: &MemberRow| 1_u64 << (8 * row.state() as u32);
+            let counts = rows.iter().map(one).sum::<u64>().to_le_bytes();
+            for (count, more) in by_state.iter_mut().zip(counts) {
+                *count += u32::from(more);
+            }
+        }
+        // The fleet's other members are not in the plan, where they stay as they were.
+        let others = self.members.len() - self.plan.size as usize;
+        by_state[State::NotStarted as usize] -= u32::try_from(others).expect("members fit u32");
+        by_state[State::Skipped as usize] -= self.absent_members();
+        by_state
     }
 
     /// Members of the plan that are not in the run.

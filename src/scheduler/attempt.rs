@@ -86,6 +86,7 @@ impl Scheduler<'_> {
             let Some((position, class)) = self.candidates[id].take_first() else { break };
             if self.try_member(id, plan.members[position as usize], class, log) {
                 (started, left) = (true, left - 1);
+                left -= self.start_alike(id, left, log);
             }
         }
         started

@@ -248,6 +248,18 @@ impl Candidates {
         self.ready[class as usize].remove_first(position);
     }
 
+    /// Takes out the next candidate of a class, if there is one and it is wanted.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "in the loop of relays a call costs a twentieth")]
+    pub(super) fn take_first_of(&mut self, class: Class, wanted: impl FnOnce(u32) -> bool) {
+        let bits = &mut self.ready[class as usize];
+        if let Some(first) = bits.first()
+            && wanted(first)
+        {
+            bits.remove_first(first);
+        }
+    }
+
     /// Takes the next candidate in O2's order, and says of which class it is.
     #[inline]
     pub(super) fn take_first(&mut self) -> Option<(u32, Class)> {

@@ -5,12 +5,15 @@
 //! it is first made sure that nothing else can follow; then the two moves are made at once. What
 //! time alone could bring is looked at once for a chain of relays ([`Scheduler::steady_until`]):
 //! none of them changes it. Each condition names the part of the general path that it makes idle.
+//! Where a stage has one group, what the next candidates have in common is looked at once as well
+//! (`lane`).
 //!
 //! [`Event::UpdateCompleted`]: crate::scheduler::Event::UpdateCompleted
 //! [`Event::Woke`]: crate::scheduler::Event::Woke
 
 use crate::ids::{GroupId, MemberId, StageId};
 use crate::scheduler::attempt::wrapped;
+use crate::scheduler::lane::Lane;
 use crate::scheduler::member::Stamp;
 use crate::scheduler::pick::Class;
 use crate::scheduler::plan::ids;
@@ -50,7 +53,7 @@ struct Next {
     member: MemberId,
 }
 
-impl Scheduler<'_> {
+impl<'p> Scheduler<'p> {
     /// From `next`, when something happens next, until when, that instant excluded, time alone
     /// brings nothing, so that endings may be handed to [`Self::relay`]; `None`: there is something
     /// to do. The next event of [`Self::handle`] makes it void.
@@ -80,6 +83,7 @@ impl Scheduler<'_> {
             return None;
         }
         self.steady_until = until;
+        self.lane = self.lane_of_stage(next);
         Some(until)
     }
 
@@ -95,6 +99,12 @@ impl Scheduler<'_> {
         log: &mut impl Log,
     ) -> Option<Relayed> {
         assert!(now >= self.now && now < self.steady_until, "{now} is not in the steady time");
+        assert!(self.members[ended].is(State::Running), "{ended:?} ended without being updated");
+        if let Some(lane) = self.lane
+            && let Some(relayed) = self.relay_in(&lane, (now, ended), log)
+        {
+            return Some(relayed);
+        }
         // Updates in flight are the current stage's.
         let id = StageId(self.run.current);
         let stage = &self.plan.stages[id];
@@ -104,19 +114,14 @@ impl Scheduler<'_> {
         } else {
             self.plan.places[ended].expect("only members of the run are updated").group
         };
-        assert!(self.members[ended].is(State::Running), "{ended:?} ended without being updated");
         let slot = self.find_slot(now, (id, alone), from)?;
-        self.now = now;
-        let group = &mut self.groups[from];
-        group.open_members -= 1;
-        group.in_flight -= 1;
-        self.observed.complete(ended);
-        self.members[ended].complete(Stamp::new(now, self.since));
-        log.record(Record::of_move(now, ended, (State::Running, State::Completed)));
+        self.end_well((now, Stamp::new(now, self.since)), ended, from, log);
+        self.groups[from].in_flight -= 1;
         let status = &mut self.stages[id];
         let Slot::To(Next { group: to, candidate, member }) = slot else {
             status.in_flight -= 1;
             self.run.in_flight -= 1;
+            self.lane = None;
             return Some(Relayed::Nothing);
         };
         // The stage's and the run's updates in flight are one less and one more.
@@ -125,6 +130,39 @@ impl Scheduler<'_> {
         self.candidates[to].remove_first(candidate);
         let attempt = self.set_running(to, member, log);
         Some(Relayed::Start { member, attempt })
+    }
+
+    /// The same where the next of the lane gets the slot; `None`: it has no next.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "most relays are like that")]
+    fn relay_in(
+        &mut self,
+        lane: &Lane<'p>,
+        (now, ended): (Timestamp, MemberId),
+        log: &mut impl Log,
+    ) -> Option<Relayed> {
+        let here = Stamp::new(now, self.since);
+        let (member, attempt) = self.begin_next(lane, (now, here))?;
+        self.end_well((now, here), ended, lane.group, log);
+        log.record(Record::of_move(now, member, (State::NotStarted, State::Running)));
+        Some(Relayed::Start { member, attempt })
+    }
+
+    /// A member of a group is Completed.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "it is half of a relay")]
+    fn end_well(
+        &mut self,
+        (now, here): (Timestamp, Stamp),
+        ended: MemberId,
+        group: GroupId,
+        log: &mut impl Log,
+    ) {
+        self.now = now;
+        self.groups[group].open_members -= 1;
+        self.observed.complete(ended);
+        self.members[ended].complete(here);
+        log.record(Record::of_move(now, ended, (State::Running, State::Completed)));
     }
 
     /// What becomes of the slot of an ending in a group; `None`: more follows from it than that.

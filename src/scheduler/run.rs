@@ -3,6 +3,7 @@
 use crate::bits::Bits;
 use crate::fleet::{ImageVersion, KubernetesVersion, NodeImage};
 use crate::ids::{Column, GateId, GroupId, MemberId, StageId};
+use crate::scheduler::lane::Lane;
 use crate::scheduler::limits::{Limits, NO_LIMITS};
 use crate::scheduler::member::MemberRow;
 use crate::scheduler::pick::{Candidates, WindowClock};
@@ -246,6 +247,8 @@ pub struct Scheduler<'p> {
     pub(super) timers_stale: bool,
     /// The end of the steady time, while there is one: see [`Self::steady_until`].
     pub(super) steady_until: Timestamp,
+    /// Who starts next in it, where that is one after the other.
+    pub(super) lane: Option<Lane<'p>>,
     pub(super) restarts: u32,
     pub(super) approvals: u32,
     pub(super) out: Vec<Output>,
@@ -283,6 +286,7 @@ impl<'p> Scheduler<'p> {
             next_timer: None,
             timers_stale: false,
             steady_until: Timestamp::MIN,
+            lane: None,
             restarts: 0,
             approvals: 0,
             out: Vec::new(),
@@ -320,7 +324,7 @@ impl<'p> Scheduler<'p> {
         (self.look_now, self.has_due, self.support_ends) = (false, false, None);
         (self.next_grid, self.next_poll) = (Timestamp::MAX, None);
         (self.next_timer, self.timers_stale) = (None, false);
-        self.steady_until = Timestamp::MIN;
+        (self.steady_until, self.lane) = (Timestamp::MIN, None);
         (self.restarts, self.approvals) = (0, 0);
         self.out.clear();
     }

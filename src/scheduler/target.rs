@@ -4,6 +4,7 @@
 //! conditions are looked at. Does not own windows (they come first and belong to `pick`). Members
 //! that are and run the same are of one kind (`kinds`), which is tried once for all of them.
 
+mod flight;
 mod kinds;
 mod own;
 mod patch;
@@ -514,50 +515,10 @@ impl Observed {
         next
     }
 
-    /// Fixes what the update of a member will do that was just tried (R-I6: a member in flight
-    /// keeps its plan).
-    #[inline]
-    pub(super) fn start(&mut self, id: MemberId) {
-        let runs = &mut self.runs[id];
-        let Outlook { epoch, next, .. } = self.kinds.outlook(runs.now);
-        assert!(epoch == self.epoch, "{id:?} starts without a trial");
-        runs.then = next;
-    }
-
-    /// Carries out what a completed update has done.
-    #[inline]
-    pub(super) fn complete(&mut self, id: MemberId) {
-        let runs = &mut self.runs[id];
-        runs.now = runs.then;
-    }
-
     /// The images of a member's pools now, in the pools' order.
     pub(super) fn images_of(&self, id: MemberId) -> impl Iterator<Item = NodeImage> + '_ {
         let image = |pool: &ObservedPool| NodeImage { family: pool.family, version: pool.version };
         self.pools_of(id).iter().map(image)
-    }
-
-    /// The images that a running update brings, by pool; `None` for pools left alone.
-    pub(super) fn planned_of(
-        &self,
-        id: MemberId,
-    ) -> impl Iterator<Item = Option<ImageVersion>> + '_ {
-        let Runs { now, then } = self.runs[id];
-        let (now, then) = (self.kinds.pools(now), self.kinds.pools(then));
-        let moved = |(now, then): (&ObservedPool, &ObservedPool)| {
-            (now.version != then.version).then_some(then.version)
-        };
-        now.iter().zip(then).map(moved)
-    }
-
-    /// Whether a running update moves the Kubernetes version, by pool (R-I11).
-    pub(super) fn moves_kubernetes_of(&self, id: MemberId) -> impl Iterator<Item = bool> + '_ {
-        let target = match self.upgrade {
-            Upgrade::Full(version) => Some(version),
-            Upgrade::ControlPlaneOnly(_) | Upgrade::NodeImageOnly => None,
-        };
-        let current = self.kubernetes_of(id);
-        self.pools_of(id).iter().map(move |pool| pool.orchestrator.or(current) < target)
     }
 
     pub(super) fn kubernetes_of(&self, id: MemberId) -> Option<KubernetesVersion> {

@@ -172,12 +172,13 @@ impl Lengths {
             return;
         }
         self.first.resize(fleet.members.len(), 0);
+        let shortest = u32::try_from(SHORTEST).expect("a second fits");
         let mut block = [0; BLOCK];
         let mut draws = luck.sequence(replication, Purpose::Duration, 0);
         for of_block in self.first.as_mut_slice().chunks_mut(BLOCK) {
             draws.fill(&mut block);
             for (takes, bits) in of_block.iter_mut().zip(block) {
-                *takes = u32::try_from(cluster.takes.millis(bits, SHORTEST)).unwrap_or(LONG);
+                *takes = cluster.takes.short_millis(bits, shortest);
             }
         }
         for (takes, factor) in self.first.iter_mut().zip(cluster.of_updates.iter()) {

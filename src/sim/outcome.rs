@@ -1,6 +1,5 @@
 //! What one replication came to.
 
-use crate::ids::MemberId;
 use crate::scheduler::auto_upgrade::Target;
 use crate::scheduler::{RunStatus, Scheduler, State};
 use crate::sim::behind::Behind;
@@ -137,18 +136,7 @@ pub struct Counts {
 
 impl Counts {
     fn of(scheduler: &Scheduler<'_>) -> Self {
-        let mut by_state = [0; State::ALL.len()];
-        for group in &scheduler.plan().groups {
-            // Counted eight bits a state, so that no count waits for the one before.
-            for members in group.members.chunks(255) {
-                let one = |id: &MemberId| 1_u64 << (8 * scheduler.member_state(*id) as u32);
-                let counts = members.iter().map(one).sum::<u64>().to_le_bytes();
-                for (count, more) in by_state.iter_mut().zip(counts) {
-                    *count += u32::from(more);
-                }
-            }
-        }
-        by_state[State::Skipped as usize] -= scheduler.absent_members();
+        let by_state = scheduler.members_by_state();
         let of = |state: State| by_state[state as usize];
         Self {
             updated: of(State::Completed),

@@ -291,7 +291,14 @@ impl Queue {
         self.push_parts(millis, happening.parts());
     }
 
-    /// The same of the end of an update that begins `now` and takes so long.
+    /// Nothing comes any more before `now`: what is pushed next is near it.
+    #[inline]
+    pub(super) fn catch_up(&mut self, now: Timestamp) {
+        let now = (now - self.start).as_millis().cast_unsigned();
+        self.wheel.catch_up(u128::from(now) << INSTANT);
+    }
+
+    /// [`Self::push`] of the end of an update that begins `now` and takes so long.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "in the loop of relays a call costs a twentieth")]
     pub(super) fn push_ending(
@@ -301,7 +308,6 @@ impl Queue {
         code: Option<FailureCode>,
     ) {
         let now = (now - self.start).as_millis().cast_unsigned();
-        self.wheel.catch_up(u128::from(now) << INSTANT);
         let at = now + takes.as_millis().cast_unsigned();
         self.push_parts(at, (Kind::UpdateEnds, member.0, Part::<u16>::bits(code)));
     }
@@ -334,20 +340,20 @@ impl Queue {
 
     /// Takes the next entry if it is an update that ends well before `until`, and if no other entry
     /// has its instant.
-    #[inline]
+    #[inline(always)]
     pub(super) fn pop_lone_completion(
         &mut self,
         until: Timestamp,
     ) -> Option<(Timestamp, MemberId)> {
         const COMPLETION: u64 = (Kind::UpdateEnds as u64) << 48;
-        let start = self.start;
+        let most = until - self.start;
         #[expect(clippy::cast_possible_truncation, reason = "each part is cut to its bits")]
         let what = |entry: u128| entry as u64 & 0x00ff_0000_0000_ffff;
-        let wanted = |entry: u128| what(entry) == COMPLETION && start + since_start(entry) < until;
+        let wanted = |entry: u128| what(entry) == COMPLETION && since_start(entry) < most;
         let entry = self.wheel.pop_lone(wanted)?;
         #[expect(clippy::cast_possible_truncation, reason = "cut to its bits")]
         let member = MemberId((entry >> 16) as u32);
-        Some((start + since_start(entry), member))
+        Some((self.start + since_start(entry), member))
     }
 
     pub(super) fn is_empty(&self) -> bool {

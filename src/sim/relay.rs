@@ -95,6 +95,7 @@ impl Simulation<'_> {
     pub(super) fn begin(&mut self, now: Timestamp, member: MemberId, attempt: u16) {
         let first = self.truth.first_update(member, attempt);
         let (takes, code) = first.unwrap_or_else(|| self.update(now, member, attempt));
+        self.queue.catch_up(now);
         self.queue.push_ending((now, takes), member, code);
         if self.checked {
             self.started.push(member);

@@ -9,11 +9,15 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 /// Slots of the wheel, so that one word sums up the words of their bits.
-const SLOTS: usize = 64 * 64;
+const SLOTS: usize = 64 * WORDS;
+const WORDS: usize = 64;
 /// The end of a slot's list.
 const NONE: u32 = u32::MAX;
 /// So few entries are put back into their slot when an earlier tick than theirs is filled.
 const FEW: usize = 8;
+
+/// So many entries of a tick are looked through, not sorted.
+const UNSORTED: usize = 4;
 
 /// An entry in a slot, or a free place for one.
 #[derive(Debug, Clone, Copy)]
@@ -36,7 +40,7 @@ pub(super) struct Wheel {
     /// The first node that holds no entry.
     free: u32,
     /// One bit a slot: set when it is not empty.
-    filled: [u64; SLOTS / 64],
+    filled: [u64; WORDS],
     /// One bit a word of them.
     summary: u64,
     /// All slots hold ticks from this one on, and less than one turn further: the tick of the
@@ -63,7 +67,7 @@ impl Wheel {
             heads: Box::new([NONE; SLOTS]),
             nodes: Vec::new(),
             free: NONE,
-            filled: [0; SLOTS / 64],
+            filled: [0; WORDS],
             summary: 0,
             base: 0,
             loaded: 0,
@@ -77,7 +81,7 @@ impl Wheel {
     pub(super) fn clear(&mut self) {
         if self.summary != 0 {
             self.heads.fill(NONE);
-            self.filled = [0; SLOTS / 64];
+            self.filled = [0; WORDS];
             self.summary = 0;
         }
         self.nodes.clear();
@@ -173,32 +177,72 @@ impl Wheel {
     /// Takes the first entry if it is `wanted` and no other has its instant.
     #[inline]
     pub(super) fn pop_lone(&mut self, wanted: impl Fn(u128) -> bool) -> Option<u128> {
-        if self.ready.is_empty() {
-            let tick = self.first_filled();
-            if tick >= self.first_far {
-                return self.pop_lone_ready(wanted);
+        if !self.ready.is_empty() {
+            return self.pop_lone_ready(wanted);
+        }
+        let tick = self.first_filled();
+        if tick >= self.first_far {
+            return self.pop_lone_ready(wanted);
+        }
+        let slot = slot_of(tick);
+        let number = self.heads[slot];
+        let node = &mut self.nodes[number as usize];
+        if node.next != NONE {
+            return self.pop_lone_of_few(tick, wanted);
+        }
+        let entry = node.entry;
+        if !wanted(entry) {
+            return None;
+        }
+        node.next = std::mem::replace(&mut self.free, number);
+        self.heads[slot] = NONE;
+        self.clear_bit(slot);
+        self.base = tick;
+        Some(entry)
+    }
+
+    /// The same of the first filled tick, where it has several entries: a few are not sorted.
+    #[inline(never)]
+    fn pop_lone_of_few(&mut self, tick: u64, wanted: impl Fn(u128) -> bool) -> Option<u128> {
+        let slot = slot_of(tick);
+        let mut last = self.heads[slot];
+        let (mut first, mut before, mut alone) = (last, NONE, true);
+        let mut entry = self.nodes[first as usize].entry;
+        for _ in 1..=UNSORTED {
+            let next = self.nodes[last as usize].next;
+            let Some(node) = self.nodes.get(next as usize) else {
+                return if alone && wanted(entry) {
+                    self.unlink(slot, (before, first));
+                    self.base = tick;
+                    Some(entry)
+                } else {
+                    None
+                };
+            };
+            let other = (entry ^ node.entry) >> self.instant_bits != 0;
+            if node.entry < entry {
+                (first, before, entry, alone) = (next, last, node.entry, other);
+            } else {
+                alone &= other;
             }
-            // A tick with one entry need not be sorted.
-            let slot = slot_of(tick);
-            let number = self.heads[slot];
-            let node = &mut self.nodes[number as usize];
-            if node.next != NONE {
-                return self.pop_lone_ready(wanted);
-            }
-            let entry = node.entry;
-            if !wanted(entry) {
-                return None;
-            }
-            node.next = std::mem::replace(&mut self.free, number);
-            self.heads[slot] = NONE;
-            self.clear_bit(slot);
-            self.base = tick;
-            return Some(entry);
+            last = next;
         }
         self.pop_lone_ready(wanted)
     }
 
+    /// Takes a node out of the list of a slot that keeps others; `before` is the one before it.
+    fn unlink(&mut self, slot: usize, (before, number): (u32, u32)) {
+        let node = &mut self.nodes[number as usize];
+        let next = std::mem::replace(&mut node.next, self.free);
+        self.free = number;
+        match self.nodes.get_mut(before as usize) {
+            Some(before) => before.next = next,
+            None => self.heads[slot] = next,
+        }
+    }
+
     /// The same of the entries that are ready.
+    #[inline(never)]
     fn pop_lone_ready(&mut self, wanted: impl Fn(u128) -> bool) -> Option<u128> {
         let entry = self.peek()?;
         // Entries of one instant share a tick, so that they are ready together.
@@ -211,9 +255,7 @@ impl Wheel {
     #[inline]
     fn clear_bit(&mut self, slot: usize) {
         self.filled[slot / 64] &= !(1 << (slot % 64));
-        if self.filled[slot / 64] == 0 {
-            self.summary &= !(1 << (slot / 64));
-        }
+        self.summary &= !(u64::from(self.filled[slot / 64] == 0) << (slot / 64));
     }
 
     /// Takes the first entry.
@@ -266,24 +308,21 @@ impl Wheel {
 
     /// The first tick with a slot that is filled; the end of time without one.
     #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "there are 64 words")]
     fn first_filled(&self) -> u64 {
         if self.summary == 0 {
             return u64::MAX;
         }
+        // In the rest of the base's word or behind it, wrapped around: whether the one or the other
+        // is hard to foretell, so that both are worked out and one is taken.
         let from = slot_of(self.base);
-        // The rest of the base's word, the words behind it, and then those before it.
-        let rest = self.filled[from / 64] >> (from % 64);
-        if rest != 0 {
-            return self.base + u64::from(rest.trailing_zeros());
-        }
-        let behind = (self.summary >> (from / 64)) >> 1;
-        let word = if behind != 0 {
-            from / 64 + 1 + behind.trailing_zeros() as usize
-        } else {
-            self.summary.trailing_zeros() as usize
-        };
-        let slot = word * 64 + self.filled[word].trailing_zeros() as usize;
-        self.base + (slot.wrapping_sub(from) % SLOTS) as u64
+        let (word, bit) = (from / 64, from % 64);
+        let rest = self.filled[word] >> bit;
+        let behind = self.summary.rotate_right(word as u32 + 1).trailing_zeros() as usize + 1;
+        let next = self.filled[(word + behind) % WORDS].trailing_zeros() as usize;
+        let near = rest.trailing_zeros() as usize;
+        let far = 64 * behind + next - bit;
+        self.base + std::hint::select_unpredictable(rest != 0, near, far) as u64
     }
 }
 
