@@ -1,9 +1,14 @@
 //! How long the hot path takes. Items are member updates: nanoseconds an update are the time over
 //! the fleet's size, and the inverse of the item rate.
 //!
-//! `cargo bench --bench hot_path`. The record that is kept is made by `cargo bench --bench record`.
+//! `cargo bench --bench hot_path`, with a part of a row's name after `--` for some rows only. The
+//! record that is kept is made by `cargo bench --bench record`.
 
 mod fleets;
+#[expect(dead_code, reason = "the table of what models cost is not made here")]
+mod models;
+mod rollout;
+mod workloads;
 
 use std::sync::atomic::AtomicBool;
 
@@ -11,59 +16,51 @@ use divan::Bencher;
 use divan::counter::ItemsCount;
 
 use fleets::Kind;
-use fleetsim::experiment::{Effort, History};
-use fleetsim::quantiles::{Distribution, Quantiles};
-use fleetsim::scheduler::NoLog;
+use fleetsim::experiment::{Effort, Experiment, History, Outcomes};
+use fleetsim::report::results::Results;
+use fleetsim::report::summary::Summary;
 use fleetsim::sim::Simulation;
-use fleetsim::sim::draw::{Luck, Purpose};
+use fleetsim::stats::Confidence;
+use models::MODELS;
+use workloads::{Case, WORKLOADS};
 
 #[global_allocator]
 static ALLOCATOR: divan::AllocProfiler = divan::AllocProfiler::system();
+
+/// Replications of an experiment.
+const REPLICATIONS: u32 = 64;
 
 fn main() {
     divan::main();
 }
 
-/// Durations of a whole fleet's first attempts, through a compiled lognormal.
-#[divan::bench(args = [100, 1_000, 10_000])]
-fn draw(bencher: Bencher<'_, '_>, members: usize) {
-    let lognormal = Distribution::lognormal(2_400_000.0, 0.5).expect("sound parameters");
-    let (durations, luck) = (Quantiles::new(&lognormal), Luck::new(1));
-    let mut replication = 0;
-    bencher.counter(ItemsCount::new(members)).bench_local(|| {
-        replication += 1;
-        let draws = luck.sequence(replication, Purpose::Duration, 0).take(members);
-        draws.map(|bits| durations.millis(bits, 1_000)).fold(0, i64::wrapping_add)
+fn workloads() -> Vec<Case> {
+    let sizes = [100, 1_000, 10_000];
+    let of = |name| sizes.map(|members| Case::new(name, members));
+    WORKLOADS.into_iter().flat_map(of).collect()
+}
+
+/// The parts of the loop, and whole replications.
+#[divan::bench(args = workloads())]
+fn workload(bencher: Bencher<'_, '_>, case: &Case) {
+    measure(bencher, *case);
+}
+
+/// Whole replications with one model turned on.
+#[divan::bench(args = MODELS.iter().map(|model| Case::new(model.name, 1_000)))]
+fn model(bencher: Bencher<'_, '_>, case: &Case) {
+    measure(bencher, *case);
+}
+
+fn measure(bencher: Bencher<'_, '_>, case: Case) {
+    let mut bencher = Some(bencher.counter(ItemsCount::new(case.members)));
+    workloads::with(case, &mut |round| {
+        let mut number = 0;
+        bencher.take().expect("a case has one round").bench_local(|| {
+            number += 1;
+            round(number)
+        });
     });
-}
-
-fn replication(bencher: Bencher<'_, '_>, kind: Kind, members: u32) {
-    let scenario = fleets::scenario(kind, members);
-    let experiment = fleets::experiment(&scenario);
-    let mut simulation = Simulation::new(&experiment.world, &experiment.plans[0]);
-    let mut number = 0;
-    bencher.counter(ItemsCount::new(members)).bench_local(|| {
-        number += 1;
-        simulation.run(number, experiment.end(), &mut NoLog)
-    });
-}
-
-/// One replication of a plain fleet, nobody watching.
-#[divan::bench(args = [100, 1_000, 10_000])]
-fn plain(bencher: Bencher<'_, '_>, members: u32) {
-    replication(bencher, Kind::Plain, members);
-}
-
-/// One replication with windows, failures and an approval, nobody watching.
-#[divan::bench(args = [100, 1_000, 10_000])]
-fn eventful(bencher: Bencher<'_, '_>, members: u32) {
-    replication(bencher, Kind::Eventful, members);
-}
-
-/// The same with defects, churn, and people who mind them: what the models cost when they are on.
-#[divan::bench(args = [100, 1_000, 10_000])]
-fn trouble(bencher: Bencher<'_, '_>, members: u32) {
-    replication(bencher, Kind::Trouble, members);
 }
 
 /// How far behind members were, of a replication whose records are there.
@@ -79,29 +76,32 @@ fn staleness(bencher: Bencher<'_, '_>, members: u32) {
         .bench_local(|| simulation.versions(&history.records, experiment.end()));
 }
 
-/// The same as an experiment runs it: records kept, delays split.
-#[divan::bench(args = [100, 1_000, 10_000])]
-fn watched(bencher: Bencher<'_, '_>, members: u32) {
-    let scenario = fleets::scenario(Kind::Eventful, members);
-    let experiment = fleets::experiment(&scenario);
-    let mut simulation = Simulation::new(&experiment.world, &experiment.plans[0]);
-    let (mut number, mut history) = (0, History::default());
-    bencher.counter(ItemsCount::new(members)).bench_local(|| {
-        number += 1;
-        history.records.clear();
-        let mut outcome = simulation.run(number, experiment.end(), &mut history);
-        outcome.delays = simulation.delays(&history.records, experiment.end());
-        outcome
-    });
+fn run(experiment: &Experiment<'_>, threads: usize) -> Outcomes {
+    let stop = AtomicBool::new(false);
+    experiment.run(&Effort { replications: REPLICATIONS, threads, stop: &stop, progress: &|_| {} })
 }
 
-/// 64 replications of 1,000 eventful members, with one and two threads.
+/// An experiment of 1,000 eventful members, with one and two threads.
 #[divan::bench(args = [1, 2], sample_count = 20)]
-fn threads(bencher: Bencher<'_, '_>, threads: usize) {
+fn experiment(bencher: Bencher<'_, '_>, threads: usize) {
     let scenario = fleets::scenario(Kind::Eventful, 1_000);
     let experiment = fleets::experiment(&scenario);
-    let stop = AtomicBool::new(false);
-    bencher.counter(ItemsCount::new(64_000_u32)).bench_local(|| {
-        experiment.run(&Effort { replications: 64, threads, stop: &stop, progress: &|_| {} })
+    bencher
+        .counter(ItemsCount::new(1_000 * REPLICATIONS))
+        .bench_local(|| run(&experiment, threads));
+}
+
+/// All that `compare` does between reading the scenario and writing files: the experiment, its
+/// statistics, tables and charts.
+#[divan::bench(args = [1, 2], sample_count = 20)]
+fn compare(bencher: Bencher<'_, '_>, threads: usize) {
+    let scenario = fleets::scenario(Kind::Eventful, 1_000);
+    let experiment = fleets::experiment(&scenario);
+    bencher.counter(ItemsCount::new(1_000 * REPLICATIONS)).bench_local(|| {
+        let outcomes = run(&experiment, threads);
+        let summary = Summary::of(&experiment, &outcomes, Confidence::DEFAULT);
+        let summary = summary.expect("there are replications");
+        let experiment = &experiment;
+        Results { experiment, outcomes: &outcomes, summary: &summary, target: None }.files()
     });
 }

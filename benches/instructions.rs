@@ -18,12 +18,13 @@ mod workloads;
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::{env, fs};
 
 use models::MODELS;
-use workloads::Case;
+use workloads::{Case, Round};
 
 /// What a workload may take, over the record.
 const ALLOWED: f64 = 1.05;
@@ -36,8 +37,10 @@ const STEEPEST: f64 = 1.1;
 const COUNT: &str = "--count";
 
 /// What the gate looks at besides the models.
-const GATED: [Case; 10] = [
+const GATED: [Case; 12] = [
     Case::new("draw", 1_000),
+    Case::new("queue", 1_000),
+    Case::new("queue", 10_000),
     Case::new("handle", 1_000),
     Case::new("plain", 10),
     Case::new("train", 10),
@@ -61,6 +64,36 @@ struct Found {
     updates: u64,
 }
 
+/// Makes these replications; what callgrind collects. Returns how many updates they made.
+#[inline(never)]
+fn measured(round: Round<'_>, numbers: Range<u32>) -> u64 {
+    numbers.map(round).sum()
+}
+
+/// Measures a case after a warm-up; returns how many updates were measured.
+fn warm_and_measured(case: Case) -> u64 {
+    let (mut updates, count) = (0, replications(case));
+    workloads::with(case, &mut |round| {
+        (0..count).for_each(|number| {
+            round(number);
+        });
+        updates = measured(round, count..2 * count);
+    });
+    updates
+}
+
+/// Makes replications 0, 1, 2 and so on.
+fn replicate(case: Case, replications: u32) {
+    workloads::with(case, &mut |round| {
+        measured(round, 0..replications);
+    });
+}
+
+/// Replications that are counted.
+fn replications(case: Case) -> u32 {
+    (10_000 / case.members).clamp(2, 100)
+}
+
 fn gated() -> Vec<Case> {
     GATED.into_iter().chain(MODELS.iter().map(|model| Case::new(model.name, MEMBERS))).collect()
 }
@@ -69,13 +102,13 @@ fn record() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/record/instructions.csv")
 }
 
-/// Counts all cases in one process: callgrind collects inside [`workloads::measured`] alone, and
+/// Counts all cases in one process: callgrind collects inside [`measured`] alone, and
 /// dumps what it collected whenever that returns.
 fn count(cases: &[Case]) -> Result<Vec<Found>, String> {
     let why = |error: std::io::Error| format!("counting: {error}");
     let folder = env::temp_dir().join(format!("fleetsim-instructions-{}", std::process::id()));
     fs::create_dir_all(&folder).map_err(why)?;
-    let measured = "instructions::workloads::measured";
+    let measured = "instructions::measured";
     let output = Command::new("valgrind")
         .arg("--tool=callgrind")
         .arg(format!("--toggle-collect={measured}"))
@@ -94,7 +127,7 @@ fn count(cases: &[Case]) -> Result<Vec<Found>, String> {
             let total: Option<u64> = total.and_then(|number| number.trim().parse().ok());
             let total = total.ok_or("callgrind's dump has no totals")?;
             let updates: u64 = updates.parse().map_err(|error| format!("{updates}: {error}"))?;
-            let replications = u64::from(case.replications());
+            let replications = u64::from(replications(*case));
             let a_replication = |number: u64| number.div_ceil(replications);
             let (instructions, updates) = (a_replication(total), a_replication(updates));
             Ok(Found { case: *case, instructions, updates })
@@ -262,13 +295,13 @@ fn main() -> ExitCode {
     {
         for case in cases {
             let case: Case = case.parse().expect("a case");
-            println!("{}", workloads::warm_and_measured(case));
+            println!("{}", warm_and_measured(case));
         }
         return ExitCode::SUCCESS;
     }
     if let [workload, members, replications] = &arguments[..] {
         let case = format!("{workload},{members}").parse().expect("a workload and members");
-        workloads::replicate(case, replications.parse().expect("a number"));
+        replicate(case, replications.parse().expect("a number"));
         return ExitCode::SUCCESS;
     }
     if Command::new("valgrind").arg("--version").output().is_err() {

@@ -22,7 +22,7 @@ pub mod outcome;
 pub mod patches;
 pub mod people;
 mod presence;
-mod queue;
+pub mod queue;
 mod relay;
 pub mod releases;
 pub mod script;

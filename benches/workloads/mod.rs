@@ -1,23 +1,26 @@
 //! What is measured of the hot path, and of all of it.
 //!
-//! `draw` draws the durations of a fleet's first attempts; `handle` lets the scheduler alone carry
-//! out a plain rollout, its driver being a list; `rollout` is the reference workload; `plain` has
-//! nothing in the way of its members; `eventful` has windows, failures and an approval; `watched` is
-//! the same with records kept and delays split. All others are models turned on.
+//! `draw` draws the durations of a fleet's first attempts. `queue` is the queue alone, with a
+//! twentieth of the fleet in it: one update ends and another begins, as often as there are members.
+//! `handle` lets the scheduler alone carry out a plain rollout, its driver being a list. `rollout` is
+//! the reference workload. `plain` has nothing in the way of its members; `eventful` has windows,
+//! failures and an approval; `watched` is the same with records kept and delays split; `trouble` is
+//! eventful with defects, churn, and people who mind them. All others are models turned on.
 
 use std::collections::VecDeque;
 use std::hint::black_box;
-use std::ops::Range;
 
 use crate::fleets::{self, Kind};
 use crate::{models, rollout};
 use fleetsim::experiment::{Experiment, History};
+use fleetsim::ids::MemberId;
 use fleetsim::quantiles::{Distribution, Quantiles};
 use fleetsim::scenario::Scenario;
 use fleetsim::scheduler::{Event, NoLog, Output, Plan, Scheduler};
 use fleetsim::sim::draw::{Luck, Purpose};
+use fleetsim::sim::queue::{Happening, Queue};
 use fleetsim::sim::{Outcome, Simulation};
-use fleetsim::time::Span;
+use fleetsim::time::{Span, Timestamp};
 
 /// What is measured: a workload, and how many members it has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -27,16 +30,12 @@ pub(crate) struct Case {
 }
 
 /// Workloads that are no models.
-const WORKLOADS: [&str; 6] = ["draw", "handle", "rollout", "plain", "eventful", "watched"];
+pub(crate) const WORKLOADS: [&str; 8] =
+    ["draw", "queue", "handle", "rollout", "plain", "eventful", "watched", "trouble"];
 
 impl Case {
     pub(crate) const fn new(workload: &'static str, members: u32) -> Self {
         Self { workload, members }
-    }
-
-    /// Replications that are counted.
-    pub(crate) fn replications(self) -> u32 {
-        (10_000 / self.members).clamp(2, 100)
     }
 }
 
@@ -62,40 +61,17 @@ impl std::str::FromStr for Case {
 }
 
 /// A round of work: makes the replication of this number, returns how many updates it made.
-type Round<'a> = &'a mut dyn FnMut(u32) -> u64;
-
-/// Makes these replications; what callgrind collects. Returns how many updates they made.
-#[inline(never)]
-pub(crate) fn measured(round: Round<'_>, numbers: Range<u32>) -> u64 {
-    numbers.map(round).sum()
-}
-
-/// Measures a case after a warm-up; returns how many updates were measured.
-pub(crate) fn warm_and_measured(case: Case) -> u64 {
-    let (mut updates, count) = (0, case.replications());
-    with(case, &mut |round| {
-        (0..count).for_each(|number| {
-            round(number);
-        });
-        updates = measured(round, count..2 * count);
-    });
-    updates
-}
-
-/// Makes replications 0, 1, 2 and so on.
-pub(crate) fn replicate(case: Case, replications: u32) {
-    with(case, &mut |round| {
-        measured(round, 0..replications);
-    });
-}
+pub(crate) type Round<'a> = &'a mut dyn FnMut(u32) -> u64;
 
 /// Prepares a case and hands its rounds over.
-fn with(case: Case, work: &mut dyn FnMut(Round<'_>)) {
+pub(crate) fn with(case: Case, work: &mut dyn FnMut(Round<'_>)) {
     let scenario: Scenario = match case.workload {
         "draw" => return work(&mut draws(case.members)),
+        "queue" => return work(&mut holds(case.members)),
         "rollout" => rollout::scenario(case.members),
         "plain" | "handle" => fleets::scenario(Kind::Plain, case.members),
         "eventful" | "watched" => fleets::scenario(Kind::Eventful, case.members),
+        "trouble" => fleets::scenario(Kind::Trouble, case.members),
         model => models::scenario(model, case.members).expect("a case's model is known"),
     };
     let experiment: Experiment<'_> = fleets::experiment(&scenario);
@@ -138,11 +114,37 @@ fn draws(members: u32) -> impl FnMut(u32) -> u64 {
     }
 }
 
+/// The queue without a simulation: as many updates end as there are members.
+fn holds(members: u32) -> impl FnMut(u32) -> u64 {
+    let lognormal = Distribution::lognormal(600_000.0, 0.5).expect("sound parameters");
+    let (durations, luck) = (Quantiles::new(&lognormal), Luck::new(1));
+    let mut queue = Queue::new(Span::from_mins(30));
+    let end = Timestamp::from_millis(1 << 41);
+    move |replication| {
+        let mut luck = luck.sequence(replication, Purpose::Duration, 0);
+        let mut takes = || Span::from_millis(durations.millis(luck.draw(), 1_000));
+        let start = Timestamp::from_millis(0);
+        queue.reset(start);
+        (0..members / 20).for_each(|id| queue.push_ending((start, takes()), MemberId(id), None));
+        for _ in 0..members {
+            let (now, member) = queue.pop_lone_completion(end).unwrap_or_else(|| {
+                let (now, _) = queue.peek().expect("as many begin as end");
+                match queue.pop() {
+                    Some(Happening::UpdateEnds(member, None)) => (now, member),
+                    other => unreachable!("{other:?}: only updates are here"),
+                }
+            });
+            queue.push_ending((now, takes()), member, None);
+        }
+        u64::from(members)
+    }
+}
+
 /// The scheduler without a simulation: every update takes ten minutes.
 struct Alone<'p, 's> {
     scheduler: Scheduler<'p>,
     scenario: &'s Scenario,
-    ends: VecDeque<(fleetsim::time::Timestamp, fleetsim::ids::MemberId)>,
+    ends: VecDeque<(Timestamp, MemberId)>,
 }
 
 impl<'p, 's> Alone<'p, 's> {

@@ -11,18 +11,18 @@ use wheel::Wheel;
 /// Which update run of a replication: 0 is the scenario's `update`, the others are those of
 /// auto-upgrade profiles, in the order in which they are made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct RunNo(pub(super) u16);
+pub struct RunNo(pub(super) u16);
 
 impl RunNo {
     /// The scenario's `update`.
-    pub(super) const UPDATE: Self = Self(0);
+    pub const UPDATE: Self = Self(0);
     /// No run: the member's own auto-upgrade (U10).
-    pub(super) const OWN: Self = Self(u16::MAX);
+    pub const OWN: Self = Self(u16::MAX);
 }
 
 /// Something that happens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Happening {
+pub enum Happening {
     /// The run is started.
     Start,
     /// A member's update ends, perhaps as a failure.
@@ -102,7 +102,7 @@ macro_rules! queued {
 
         impl Happening {
             /// Whether it is news of members and releases, whatever the runs do.
-            pub(super) const fn is_news(self) -> bool {
+            pub const fn is_news(self) -> bool {
                 matches!(
                     self,
                     Self::Degrades(..)
@@ -259,7 +259,7 @@ impl Part<u16> for Option<FailureCode> {
 /// | 32 | the entity: a member, a gate |
 /// | 16 | the detail: 0 or 1 + a failure's code, a campaign |
 #[derive(Debug, Clone)]
-pub(super) struct Queue {
+pub struct Queue {
     wheel: Wheel,
     start: Timestamp,
     pushed: u32,
@@ -274,26 +274,27 @@ const INSTANT: u32 = 86;
 
 impl Queue {
     /// An empty queue. It is fastest when most entries are pushed less than `usual` ahead.
-    pub(super) fn new(usual: Span) -> Self {
+    pub fn new(usual: Span) -> Self {
         let turn = u64::try_from(usual.as_millis()).unwrap_or(0);
         Self { wheel: Wheel::new(INSTANT, turn), start: Timestamp::default(), pushed: 0 }
     }
 
     /// Empties the queue for a replication that begins at `start`.
-    pub(super) fn reset(&mut self, start: Timestamp) {
+    pub fn reset(&mut self, start: Timestamp) {
         self.wheel.clear();
         self.start = start;
         self.pushed = 0;
     }
 
-    pub(super) fn push(&mut self, at: Timestamp, happening: Happening) {
+    /// Adds what happens at an instant that is not before the last that was taken.
+    pub fn push(&mut self, at: Timestamp, happening: Happening) {
         let millis = u64::try_from((at - self.start).as_millis()).expect("nothing lies behind us");
         self.push_parts(millis, happening.parts());
     }
 
     /// Nothing comes any more before `now`: what is pushed next is near it.
     #[inline]
-    pub(super) fn catch_up(&mut self, now: Timestamp) {
+    pub fn catch_up(&mut self, now: Timestamp) {
         let now = (now - self.start).as_millis().cast_unsigned();
         self.wheel.catch_up(u128::from(now) << INSTANT);
     }
@@ -301,7 +302,7 @@ impl Queue {
     /// [`Self::push`] of the end of an update that begins `now` and takes so long.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "in the loop of relays a call costs a twentieth")]
-    pub(super) fn push_ending(
+    pub fn push_ending(
         &mut self,
         (now, takes): (Timestamp, Span),
         member: MemberId,
@@ -325,14 +326,15 @@ impl Queue {
 
     /// The next instant, and whether what happens then is an ending or other news.
     #[inline]
-    pub(super) fn peek(&mut self) -> Option<(Timestamp, bool)> {
+    pub fn peek(&mut self) -> Option<(Timestamp, bool)> {
         let entry = self.wheel.peek()?;
         let news = (entry >> 84) & 0b11 <= Class::News as u128;
         Some((self.start + since_start(entry), news))
     }
 
+    /// Takes what happens next.
     #[expect(clippy::cast_possible_truncation, reason = "each part is cut to its bits")]
-    pub(super) fn pop(&mut self) -> Option<Happening> {
+    pub fn pop(&mut self) -> Option<Happening> {
         let entry = self.wheel.pop()?;
         let kind = Kind::ALL[usize::from((entry >> 48) as u8)];
         Some(Happening::of_parts(kind, (entry >> 16) as u32, entry as u16))
@@ -341,10 +343,7 @@ impl Queue {
     /// Takes the next entry if it is an update that ends well before `until`, and if no other entry
     /// has its instant.
     #[inline(always)]
-    pub(super) fn pop_lone_completion(
-        &mut self,
-        until: Timestamp,
-    ) -> Option<(Timestamp, MemberId)> {
+    pub fn pop_lone_completion(&mut self, until: Timestamp) -> Option<(Timestamp, MemberId)> {
         const COMPLETION: u64 = (Kind::UpdateEnds as u64) << 48;
         let most = until - self.start;
         #[expect(clippy::cast_possible_truncation, reason = "each part is cut to its bits")]
@@ -356,7 +355,8 @@ impl Queue {
         Some((self.start + since_start(entry), member))
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    /// Whether nothing is to come.
+    pub fn is_empty(&self) -> bool {
         self.wheel.is_empty()
     }
 }
