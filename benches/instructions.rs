@@ -37,7 +37,7 @@ const STEEPEST: f64 = 1.1;
 const COUNT: &str = "--count";
 
 /// What the gate looks at besides the models.
-const GATED: [Case; 12] = [
+const GATED: [Case; 13] = [
     Case::new("draw", 1_000),
     Case::new("queue", 1_000),
     Case::new("queue", 10_000),
@@ -50,6 +50,7 @@ const GATED: [Case; 12] = [
     Case::new("eventful", 1_000),
     Case::new("eventful", 10_000),
     Case::new("watched", 1_000),
+    Case::new("trouble", 1_000),
 ];
 /// What the record holds besides, for the exponents.
 const RECORDED: [Case; 2] = [Case::new("rollout", 100), Case::new("eventful", 100)];
