@@ -48,6 +48,8 @@ struct Row<'a> {
     name: &'static str,
     how: &'static str,
     engine: Engine<'a>,
+    /// Whether it takes the draws that all take, so that it comes to the same.
+    shared: bool,
     rates: Vec<f64>,
 }
 
@@ -59,7 +61,7 @@ enum Engine<'a> {
 }
 
 fn row<'a>(name: &'static str, how: &'static str, engine: Engine<'a>) -> Row<'a> {
-    Row { name, how, engine, rates: Vec::new() }
+    Row { name, how, engine, shared: true, rates: Vec::new() }
 }
 
 /// The real scheduler in the real loop, as `compare` runs it but for the records.
@@ -88,7 +90,7 @@ fn theirs(draws: &Draws, members: u32, peer: fn(Box<Rollout>) -> Box<Rollout>) -
 fn rows<'a>(
     experiment: &'a Experiment<'a>,
     members: u32,
-    draws: &'a Draws,
+    [draws, own]: [&'a Draws; 2],
     script: Option<&'a Script>,
 ) -> Vec<Row<'a>> {
     let here = |name, how, peer| row(name, how, Engine::Here(theirs(draws, members, peer)));
@@ -100,6 +102,15 @@ fn rows<'a>(
         here("nexosim 1.0.0", "one model", nexosim::one),
         here("nexosim 1.0.0", "a controller and a fleet", nexosim::two),
     ];
+    let alone = |name, how, peer| Row {
+        shared: false,
+        ..row(name, how, Engine::Here(theirs(own, members, peer)))
+    };
+    rows.extend([
+        alone("simcore 0.1.0", "one component, draws by rand_distr", simcore::one),
+        alone("desim 0.4.0", "coroutine workers, draws by rand_distr", desim::workers),
+        alone("nexosim 1.0.0", "one model, draws by rand_distr", nexosim::one),
+    ]);
     rows.extend(script.into_iter().flat_map(|script| {
         [
             row("SimPy 4.1.2", "process workers", Engine::Python(script, "simpy-workers")),
@@ -117,7 +128,7 @@ fn rows<'a>(
 /// Every engine comes to the same, to the millisecond.
 fn agree(rows: &mut [Row<'_>], members: u32, draws: &Draws) -> Vec<Came> {
     let mut expected = Vec::new();
-    for row in rows {
+    for row in rows.iter_mut().filter(|row| row.shared) {
         let found: Vec<Came> = match &mut row.engine {
             Engine::Here(replicate) => (0..AGREE).map(replicate).collect(),
             Engine::Python(script, function) => {
@@ -214,16 +225,16 @@ fn main() {
         .iter()
         .map(|scenario| experiment(scenario).expect("the strategy fits the fleet"))
         .collect();
-    let (draws, mut tables) = (Draws::new(), String::new());
+    let (draws, own, mut tables) = (Draws::shared(), Draws::own(), String::new());
     let mut record = "engine,how,members,runs_a_second,ns_an_event,ratio\n".to_owned();
     for (members, experiment) in SIZES.into_iter().zip(&experiments) {
-        let mut rows = rows(experiment, members, &draws, script.as_ref());
+        let mut rows = rows(experiment, members, [&draws, &own], script.as_ref());
         let came = agree(&mut rows, members, &draws);
         let ends: u64 = came.iter().map(|(end, _)| end).sum();
         let failed: u32 = came.iter().map(|(_, failed)| failed).sum();
         println!(
             "{members} members: all {} agree in {AGREE} replications: mean end {} s, {failed} failures",
-            rows.len(),
+            rows.iter().filter(|row| row.shared).count(),
             ends / u64::from(AGREE) / 1_000
         );
         if script.is_none() {

@@ -3,23 +3,34 @@
 
 use fleetsim::quantiles::{Distribution, Quantiles};
 use fleetsim::sim::draw::{Luck, Purpose, happens};
+use rand::rngs::SmallRng;
+use rand::{RngExt, SeedableRng};
+use rand_distr::{Distribution as _, LogNormal};
 
 use crate::workload::{FAILS, MEDIAN, SEED, SIGMA, STAGES, WAIT, at_once};
 
 /// The shortest update in milliseconds, as in fleetsim.
 const SHORTEST: i64 = 1_000;
 
-/// The luck of all engines that take the same: fleetsim's own.
-pub struct Draws {
-    luck: Luck,
-    durations: Quantiles,
+/// Where durations and failures come from.
+pub enum Draws {
+    /// From fleetsim's own luck and tables, so that all engines take the same.
+    Shared { luck: Luck, durations: Quantiles },
+    /// From the distributions that the users of Rust's engines have: a normal number by ziggurat and
+    /// an exponential of it.
+    Own(LogNormal<f64>),
 }
 
 impl Draws {
-    pub fn new() -> Self {
+    pub fn shared() -> Self {
         let duration = Distribution::lognormal(f64::from(MEDIAN) * 1_000.0, SIGMA);
         let durations = Quantiles::new(&duration.expect("sound parameters"));
-        Self { luck: Luck::new(SEED), durations }
+        Self::Shared { luck: Luck::new(SEED), durations }
+    }
+
+    pub fn own() -> Self {
+        let mu = (f64::from(MEDIAN) * 1_000.0).ln();
+        Self::Own(LogNormal::new(mu, SIGMA).expect("sound parameters"))
     }
 }
 
@@ -59,13 +70,26 @@ impl Rollout {
 
     /// Draws a replication and goes back to the start.
     pub fn draw(&mut self, draws: &Draws, replication: u32) {
-        let Draws { luck, durations } = draws;
-        let sequence = |purpose| luck.sequence(replication, purpose, 0).take(self.members as usize);
         self.durations.clear();
-        let takes = |bits| durations.millis(bits, SHORTEST).cast_unsigned();
-        self.durations.extend(sequence(Purpose::Duration).map(takes));
         self.fails.clear();
-        self.fails.extend(sequence(Purpose::Failure).map(|bits| happens(bits, FAILS)));
+        match draws {
+            Draws::Shared { luck, durations } => {
+                let sequence =
+                    |purpose| luck.sequence(replication, purpose, 0).take(self.members as usize);
+                let takes = |bits| durations.millis(bits, SHORTEST).cast_unsigned();
+                self.durations.extend(sequence(Purpose::Duration).map(takes));
+                self.fails.extend(sequence(Purpose::Failure).map(|bits| happens(bits, FAILS)));
+            }
+            Draws::Own(lognormal) => {
+                let mut generator = SmallRng::seed_from_u64(u64::from(replication));
+                #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "days")]
+                let takes = |millis: f64| (millis.round() as u64).max(SHORTEST.cast_unsigned());
+                for _ in 0..self.members {
+                    self.durations.push(takes(lognormal.sample(&mut generator)));
+                    self.fails.push(generator.random_bool(FAILS));
+                }
+            }
+        }
         (self.stage, self.next, self.running) = (0, 0, 0);
         (self.failed_here, self.failed, self.end) = (0, 0, 0);
     }
