@@ -19,6 +19,8 @@
 //! drawn once for all replications ([`Luck::population`]). Changing any of this changes every
 //! result, and a test pins the first draws.
 
+mod near;
+
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -181,12 +183,10 @@ impl Luck {
         Self { key }
     }
 
-    /// The 64 uniform bits of one place. Costs a whole refill of the generator; neighbours are
-    /// cheaper from a [`Self::sequence`].
+    /// The 64 uniform bits of one place. Costs a whole refill of the generator, unless one of its
+    /// neighbours was asked for lately; all of them are cheaper from a [`Self::sequence`].
     pub fn at(&self, replication: u32, purpose: Purpose, attempt: u16, index: u32) -> u64 {
-        let mut sequence = self.sequence(replication, purpose, attempt);
-        sequence.seek(index);
-        sequence.draw()
+        near::number(self, (replication, purpose, attempt), index)
     }
 
     /// The bits of the places with index 0, 1, 2 and so on.
@@ -219,11 +219,13 @@ impl Luck {
 
     fn stream(&self, replication: u32, purpose: u16, attempt: u16) -> Sequence {
         let mut generator = ChaCha8Rng::from_seed(self.key);
-        generator.set_stream(
-            u64::from(replication) << 32 | u64::from(purpose) << 16 | u64::from(attempt),
-        );
+        generator.set_stream(stream_of(replication, purpose, attempt));
         Sequence(generator)
     }
+}
+
+fn stream_of(replication: u32, purpose: u16, attempt: u16) -> u64 {
+    u64::from(replication) << 32 | u64::from(purpose) << 16 | u64::from(attempt)
 }
 
 /// Numbers that the generator makes at once.
