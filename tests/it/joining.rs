@@ -44,6 +44,17 @@ fn played(actions: &[&str]) -> Played {
     play(&scenario(PROFILE, actions))
 }
 
+/// The first run starts `a` and `b`, one after the other; the second these, each with its time.
+fn assert_second_run_starts(found: &Played, expected: &[&str]) {
+    let first = ["1h a", "2h30m b"].map(|start| ("202603.02.0", start));
+    let second = expected.iter().map(|start| ("202603.09.0", *start));
+    let all = first.into_iter().chain(second).map(|(image, start)| {
+        let (at, member) = start.split_once(' ').unwrap();
+        format!("{at} images-{image} memberStarted {member}")
+    });
+    assert_eq!(found.of(&["memberStarted"]), all.collect::<Vec<_>>());
+}
+
 #[test]
 fn r_i21_a_member_that_joins_is_in_no_run_that_exists_and_in_the_next() {
     let found = played(&[&join("202602.13.0")]);
@@ -52,15 +63,7 @@ fn r_i21_a_member_that_joins_is_in_no_run_that_exists_and_in_the_next() {
     assert_eq!(counts, [(2, State::Completed), (3, State::Completed)]);
     assert_eq!(found.images, ["202603.09.0"; 3]);
     // S9, L1: 50 % of the two members of the first run is one at a time, as 50 % of three is.
-    let started: Vec<&str> = found.of(&["memberStarted"]);
-    let expected = [
-        "1h images-202603.02.0 memberStarted a",
-        "2h30m images-202603.02.0 memberStarted b",
-        "3d images-202603.09.0 memberStarted a",
-        "3d1h30m images-202603.09.0 memberStarted b",
-        "3d3h images-202603.09.0 memberStarted c",
-    ];
-    assert_eq!(started, expected);
+    assert_second_run_starts(&found, &["3d a", "3d1h30m b", "3d3h c"]);
 }
 
 #[test]
@@ -75,14 +78,8 @@ fn l1_shares_are_of_the_members_that_a_run_has() {
     let states: Vec<State> = runs.iter().map(|run| run.state).collect();
     // The stage bears none: the first failure fails it (L8).
     assert_eq!(states, [State::Failed, State::Failed]);
-    let started: Vec<&str> = found.of(&["memberStarted"]);
-    let expected = [
-        "1h images-202603.02.0 memberStarted a",
-        "2h30m images-202603.02.0 memberStarted b",
-        "3d images-202603.09.0 memberStarted a",
-        "3d images-202603.09.0 memberStarted b",
-    ];
-    assert_eq!(started, expected, "two of four at a time");
+    // Two of four at a time.
+    assert_second_run_starts(&found, &["3d a", "3d b"]);
     let counts = runs[1].counts;
     assert_eq!((counts.updated, counts.failed, counts.not_started), (1, 1, 2));
 }
