@@ -1,8 +1,8 @@
 //! What a driver tells a run besides events: the fleet as it is when the run starts, and what other
-//! runs have done since.
+//! runs have done since; and what the run knows of it.
 
-use crate::fleet::{ImageVersion, KubernetesVersion, SecurityPatch};
-use crate::ids::{FamilyId, MemberId, RegionId};
+use crate::fleet::{ImageVersion, KubernetesVersion, NodeImage, SecurityPatch};
+use crate::ids::{FamilyId, KindId, MemberId, RegionId};
 use crate::scheduler::auto_upgrade::{SupportCalendar, Target};
 use crate::scheduler::run::Scheduler;
 use crate::scheduler::{Released, State, Support, Upgrade};
@@ -109,6 +109,40 @@ impl Scheduler<'_> {
     /// Learns that it has done so.
     pub fn end_newest_images(&mut self, member: MemberId) {
         self.observed.end_images(member);
+    }
+
+    /// Of which kind a member is: those of one kind are and run the same, in the same region.
+    #[inline]
+    pub fn kind(&self, id: MemberId) -> KindId {
+        self.observed.kind(id)
+    }
+
+    /// The images of a member's pools now, in the pools' order.
+    pub fn images(&self, member: MemberId) -> impl Iterator<Item = NodeImage> + '_ {
+        self.observed.images_of(member)
+    }
+
+    /// What a running update brings to each pool of a member; `None` for pools left alone.
+    pub fn planned_images(
+        &self,
+        member: MemberId,
+    ) -> impl Iterator<Item = Option<ImageVersion>> + '_ {
+        self.observed.planned_of(member)
+    }
+
+    /// Whether a running update moves the Kubernetes version of each pool of a member.
+    pub fn planned_kubernetes(&self, member: MemberId) -> impl Iterator<Item = bool> + '_ {
+        self.observed.moves_kubernetes_of(member)
+    }
+
+    /// A member's Kubernetes version now.
+    pub fn kubernetes_version(&self, member: MemberId) -> Option<KubernetesVersion> {
+        self.observed.kubernetes_of(member)
+    }
+
+    /// The target images of the run: chosen (Consistent, from the run's start) or given (Custom).
+    pub fn target_images(&self) -> impl Iterator<Item = NodeImage> + '_ {
+        self.observed.targets()
     }
 
     /// The security patch that the run brings, if it is the run of one (A2).

@@ -1,7 +1,6 @@
 //! The run: stages one after another, groups side by side, members tried, started and counted.
 
 use crate::bits::Bits;
-use crate::fleet::{ImageVersion, KubernetesVersion, NodeImage};
 use crate::ids::{Column, GateId, GroupId, MemberId, StageId};
 use crate::scheduler::lane::Lane;
 use crate::scheduler::limits::{Limits, NO_LIMITS};
@@ -485,34 +484,6 @@ impl<'p> Scheduler<'p> {
     /// The plan that is carried out.
     pub fn plan(&self) -> &'p Plan<'p> {
         self.plan
-    }
-
-    /// The images of a member's pools now, in the pools' order.
-    pub fn images(&self, member: MemberId) -> impl Iterator<Item = NodeImage> + '_ {
-        self.observed.images_of(member)
-    }
-
-    /// What a running update brings to each pool of a member; `None` for pools left alone.
-    pub fn planned_images(
-        &self,
-        member: MemberId,
-    ) -> impl Iterator<Item = Option<ImageVersion>> + '_ {
-        self.observed.planned_of(member)
-    }
-
-    /// Whether a running update moves the Kubernetes version of each pool of a member.
-    pub fn planned_kubernetes(&self, member: MemberId) -> impl Iterator<Item = bool> + '_ {
-        self.observed.moves_kubernetes_of(member)
-    }
-
-    /// A member's Kubernetes version now.
-    pub fn kubernetes_version(&self, member: MemberId) -> Option<KubernetesVersion> {
-        self.observed.kubernetes_of(member)
-    }
-
-    /// The target images of the run: chosen (Consistent, from the run's start) or given (Custom).
-    pub fn target_images(&self) -> impl Iterator<Item = NodeImage> + '_ {
-        self.observed.targets()
     }
 
     /// How often people restarted the run.

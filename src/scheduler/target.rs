@@ -521,6 +521,11 @@ impl Observed {
         self.pools_of(id).iter().map(image)
     }
 
+    #[inline]
+    pub(super) fn kind(&self, id: MemberId) -> KindId {
+        self.runs[id].now
+    }
+
     pub(super) fn kubernetes_of(&self, id: MemberId) -> Option<KubernetesVersion> {
         self.kinds.facts(self.runs[id].now).kubernetes
     }

@@ -6,7 +6,7 @@
 //! their integral is a difference of squares, exact in integers.
 
 use crate::fleet::{Fleet, KubernetesVersion, NodeImage};
-use crate::ids::{Column, MemberId, RegionId};
+use crate::ids::{Column, Id, KindId, MemberId, RegionId};
 use crate::scheduler::auto_upgrade::Target;
 use crate::scheduler::{Released, Scheduler};
 use crate::sim::releases::Arrivals;
@@ -137,6 +137,11 @@ pub(super) struct Watched {
     members: Vec<Vec<Staleness>>,
     /// By profile.
     aims: Vec<Vec<Aim>>,
+    /// By profile, then kind: from when on the members of a kind are behind, and behind which of
+    /// the first so many aims.
+    of_kinds: Vec<Vec<(usize, Timestamp)>>,
+    /// Which kinds are older than what a profile has come to aim at; `None`: nobody has looked.
+    older: Vec<Option<bool>>,
     regions: Vec<RegionId>,
 }
 
@@ -155,6 +160,8 @@ impl Watched {
         };
         self.members.resize_with(profiles, Vec::new);
         self.aims.resize_with(profiles, Vec::new);
+        self.of_kinds.resize_with(profiles, Vec::new);
+        self.of_kinds.iter_mut().for_each(Vec::clear);
         for (members, aims) in self.members.iter_mut().zip(&mut self.aims) {
             members.clear();
             members.extend(fleet.members.iter().map(|member| Staleness {
@@ -206,9 +213,11 @@ impl Watched {
         }
         let aim = Aim { what, since, release };
         self.aims[profile].push(aim);
+        self.older.clear();
         for (id, member) in (0..).map(MemberId).zip(&mut self.members[profile]) {
             let region = self.regions[id.0 as usize];
-            if member.is_here() && is_below(observer, id, what) {
+            let older = at(&mut self.older, observer.kind(id), None);
+            if member.is_here() && *older.get_or_insert_with(|| is_below(observer, id, what)) {
                 member.newer = member.newer.min(there(arrivals, &aim, region));
             }
         }
@@ -223,16 +232,23 @@ impl Watched {
         observer: &Scheduler<'_>,
     ) {
         let region = self.regions[id.0 as usize];
-        for (members, aims) in self.members.iter_mut().zip(&self.aims) {
+        let profiles = self.members.iter_mut().zip(&self.aims).zip(&mut self.of_kinds);
+        for ((members, aims), of_kinds) in profiles {
             let member = &mut members[id.0 as usize];
             if !member.is_here() {
                 continue;
             }
             member.count(now);
             let was_behind = member.newer <= now;
-            let newer = aims.iter().filter(|aim| is_below(observer, id, aim.what));
-            let newer = newer.map(|aim| there(arrivals, aim, region)).min();
-            member.newer = newer.unwrap_or(Timestamp::MAX).max(member.not_before);
+            // Members of a kind run the same, in the same region.
+            let (looked, newer) = at(of_kinds, observer.kind(id), (0, Timestamp::MAX));
+            for aim in &aims[*looked..] {
+                if is_below(observer, id, aim.what) {
+                    *newer = there(arrivals, aim, region).min(*newer);
+                }
+            }
+            *looked = aims.len();
+            member.newer = member.not_before.max(*newer);
             member.caught_up |= was_behind && member.newer > now;
         }
     }
@@ -305,6 +321,14 @@ impl Staleness {
         }
         self.counted = now;
     }
+}
+
+/// What is kept of a kind; `none` at first.
+fn at<T: Copy>(kept: &mut Vec<T>, kind: KindId, none: T) -> &mut T {
+    if kept.len() <= kind.index() {
+        kept.resize(kind.index() + 1, none);
+    }
+    &mut kept[kind.index()]
 }
 
 /// Whether what a member runs is older than this.

@@ -8,7 +8,7 @@ use super::{Asked, Campaign, ChangeRecord, ChangeStep, Changes, Habit};
 use crate::bits::Bits;
 use crate::calendar::{Date, UtcOffset, Weekday, Window};
 use crate::fleet::{NodeDisruptionPolicy, regions};
-use crate::ids::MemberId;
+use crate::ids::{Column, MemberId, RegionId};
 use crate::scheduler::disruption::{Decision, Verdict};
 use crate::scheduler::{Event, Plan, Scheduler, State};
 use crate::sim::Watch;
@@ -36,6 +36,8 @@ pub(in crate::sim) struct Ongoing {
     reimages: Vec<(MemberId, Timestamp, Timestamp)>,
     /// What each campaign came to so far.
     outcomes: Vec<Changes>,
+    /// What clocks show in each region in winter; found once.
+    clocks: Column<RegionId, UtcOffset>,
 }
 
 impl Ongoing {
@@ -52,6 +54,10 @@ impl Ongoing {
         self.busy.reset(setting.fleet.members.len());
         if setting.campaigns.is_empty() {
             return;
+        }
+        if self.clocks.is_empty() {
+            let clock = |name: &String| regions::find(name).map_or(UtcOffset::UTC, |at| at.january);
+            self.clocks = setting.fleet.regions.iter().map(clock).collect();
         }
         self.end = end;
         self.waiting.clear();
@@ -197,8 +203,7 @@ impl Ongoing {
         self.queued += 1;
         self.reimages.push((id, now, ends));
         let window = member.node_os_window.map(|window| &setting.fleet.windows[window]);
-        let region = &setting.fleet.regions[member.region];
-        let clock = regions::find(region).map_or(UtcOffset::UTC, |region| region.january);
+        let clock = self.clocks[member.region];
         // What lies beyond the end is not simulated.
         let end = self.end;
         let of = self.of(number);
