@@ -5,6 +5,7 @@
 //! together (S6 and its like): that is the plan's.
 
 mod access;
+mod adding;
 pub mod alone;
 mod changes;
 mod checks;
@@ -110,6 +111,8 @@ pub struct Places {
     pub world: Option<Spot>,
     /// Of each auto-upgrade profile.
     pub profiles: Vec<Spot>,
+    /// Of each entry of `world.churn.addPool`.
+    pub added_pools: Vec<Spot>,
     /// Of `world.releases`.
     pub releases: Option<Spot>,
     /// Of the strategy of each.
@@ -363,23 +366,22 @@ fn read_root(root: &Field<'_>, loader: &Loader<'_>, seed: Option<u64>) -> Option
     if let Some(field) = map.need("fleet") {
         builder.read(&field, seed, limits, loader);
     }
-    let world = map.get("world");
-    let of_world = world.map(|field| field.node);
+    let of_world = map.get("world").map(|field| field.node);
     let joining = joining::of_world(of_world, &mut builder, seed, loader);
     joining::of_script(script.map(|field| field.node), &mut builder);
     joining::check_size(root, &builder, limits);
+    let (added, added_pools) = adding::of_world(of_world, &mut builder, horizon, loader);
     let update = update_of(&map, &mut builder);
-    let has_update = map.get("update").is_some();
     let campaigns = changes::read(&map, &builder.fleet, start, loader);
     let read = strategy::read(map.get("strategies"), limits, loader, root.at());
     let of_profiles = profiles::read(map.get("autoUpgradeProfiles"), (&read.0, &read.1));
     let (profiles, profile_places, profile_strategies) = of_profiles;
-    let has_update = has_update || profiles.is_empty();
+    let has_update = map.get("update").is_some() || profiles.is_empty();
     let (strategies, strategy_places) = candidates(&map, read, has_update);
     let runs = (has_update, &profiles[..]);
     let (script, scripted_updates) = script::read(script, &mut builder, horizon, runs);
     profiles::check_targets((&profiles, &profile_places), &script, start, &map);
-    let world = world::read(world, joining, &script, &builder, loader);
+    let world = world::read(map.get("world"), (joining, added), &script, &builder, loader);
     let update = update?;
     warn_of_unreleased_targets(&update, &script, &builder, map.place_of("update"));
     let places = Places {
@@ -393,6 +395,7 @@ fn read_root(root: &Field<'_>, loader: &Loader<'_>, seed: Option<u64>) -> Option
         update: map.spot("update"),
         world: map.spot("world"),
         profiles: profile_places,
+        added_pools,
         releases: releases_at(&map),
         profile_strategies,
     };

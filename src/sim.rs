@@ -4,6 +4,7 @@
 //! may come next in `queue`; the luck is drawn in [`draw`] before the loop begins, the real
 //! scheduler decides, and [`outcome`] says what it came to.
 
+pub mod added;
 pub mod behind;
 pub mod campaign;
 pub mod churn;
@@ -43,7 +44,7 @@ pub use world::World;
 use crate::scheduler::{Event, Log, Node, Output, Plan, Reason, Record, Refusal, Scheduler, State};
 use crate::sim::campaign::Ongoing;
 use crate::sim::hub::Hub;
-use crate::sim::news::Upshot;
+use crate::sim::news::{Tiding, Upshot};
 use crate::sim::queue::{Happening, Queue};
 use crate::sim::world::{Asked, Truth};
 use crate::time::Timestamp;
@@ -371,6 +372,9 @@ impl<'p> Simulation<'p> {
             };
             let outputs = self.scheduler.handle(now, event, &mut told);
             assert_eq!(outputs.len(), 0, "nobody is started before the scheduler is woken");
+            if let Tiding::PoolAdded(member, ..) = tiding {
+                self.truth.moved(world, (now, member), &self.scheduler);
+            }
         }
         self.react(now);
         let ill = (&self.scheduler, self.truth.known_degraded());
@@ -440,6 +444,7 @@ impl<'p> Simulation<'p> {
             records,
             ran: &|family, region, image| self.truth.ran(world, family, region, image),
             arrivals: self.truth.all_arrivals(world),
+            added: self.truth.all_added(world, end),
             newcomers: if world.comings {
                 self.truth.newcomers(world, &self.scheduler, end)
             } else {

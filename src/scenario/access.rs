@@ -34,6 +34,8 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("metric", "makespan"),
     ("for", "5d"),
     ("lasts", "4h"),
+    ("after", "5d"),
+    ("pool", "{name: gpu, count: 3}"),
 ];
 /// What other tools call a key.
 const SYNONYMS: &[(&str, &str)] = &[

@@ -8,6 +8,7 @@
 mod durations;
 mod limits;
 mod members;
+mod pools;
 mod profiles;
 mod releases;
 mod stages;
@@ -48,6 +49,7 @@ pub fn lint(scenario: &Scenario, plans: &[Plan<'_>]) -> Vec<Diagnostic> {
     members::lint(&run, &mut found);
     durations::lint(&run, &mut found);
     releases::lint(&run, &mut found);
+    pools::lint(&run, &mut found);
     // The plans of profiles are the same beside all strategies.
     let beside = plans.first().map_or(&[][..], |plan| &plan.beside);
     profiles::lint(scenario, beside, &mut found);

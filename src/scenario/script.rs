@@ -261,7 +261,7 @@ fn actions(
         }
         let run = run_of(&map, &verb, who);
         let (Some(at), Some(action)) = (at, action(&verb, builder, who)) else { continue };
-        check_departure((&verb, at), &action, builder, &joinings);
+        check_presence((&verb, at), &action, builder, &joinings);
         if at > horizon {
             item.notes
                 .warning(
@@ -288,18 +288,22 @@ fn joinings(field: &Field<'_>, builder: &Builder<'_>) -> BTreeMap<MemberId, Span
     joining.collect()
 }
 
-/// W9: who leaves must have joined.
-fn check_departure(
+/// W9: who leaves, or gets a pool, must have joined.
+fn check_presence(
     (verb, at): (&Field<'_>, Span),
     action: &ScriptedVerb,
     builder: &Builder<'_>,
     joinings: &BTreeMap<MemberId, Span>,
 ) {
-    let ScriptedVerb::Leave(id) = action else { return };
+    let (id, what) = match action {
+        ScriptedVerb::Leave(id) => (id, "leaves"),
+        ScriptedVerb::AddPool(id, _) => (id, "gets a pool"),
+        _ => return,
+    };
     if let Some(joins) = joinings.get(id).filter(|joins| at < **joins) {
         let name = &builder.fleet.members[*id].name;
-        let message = format!("`{name}` leaves at {at}, before it joins at {joins}");
-        verb.fail("W9", message).hint("let it leave later");
+        let message = format!("`{name}` {what} at {at}, before it joins at {joins}");
+        verb.fail("W9", message).hint("write a later `at`");
     }
 }
 
@@ -371,7 +375,7 @@ fn action(verb: &Field<'_>, builder: &mut Builder<'_>, who: &Who<'_>) -> Option<
             let member = map
                 .need("member")
                 .and_then(|field| builder.find_member(field.filled_text()?, field.at()));
-            let pool = map.need("pool").and_then(|field| builder.pool(&field, 1));
+            let pool = map.need("pool").and_then(|field| builder.new_pool(&field));
             let (member, pool) = (member?, pool?);
             let name_is_taken =
                 builder.fleet.members[member].pools.iter().any(|other| other.name == pool.name);

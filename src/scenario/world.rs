@@ -18,7 +18,7 @@ use super::files::Loader;
 use super::members::Builder;
 use super::tree::Value;
 use crate::quantiles::Distribution;
-use crate::sim::model::{DurationModel, Joining, Mishaps, ReleaseModel, WorldModel};
+use crate::sim::model::{DurationModel, Joining, Mishaps, PoolAdding, ReleaseModel, WorldModel};
 use crate::sim::script::Script;
 
 const WORLD: &[&str] = &[
@@ -43,7 +43,7 @@ const NOT_YET: [(&str, &str); 1] = [("campaigns", "campaigns")];
 /// Reads `world`. A script that says what happens takes the place of the models it replaces.
 pub(super) fn read(
     field: Option<Field<'_>>,
-    joining: Vec<Joining>,
+    comings: (Vec<Joining>, Vec<PoolAdding>),
     script: &Script,
     builder: &Builder<'_>,
     loader: &Loader<'_>,
@@ -93,7 +93,7 @@ pub(super) fn read(
         defects: key("defects").and_then(|field| defects::read(&field, builder, loader)),
         own_upgrades: own_upgrades::read(key("ownUpgrades"), loader),
         live_patches: live_patches::read(key("livePatches"), loader),
-        churn: key("churn").and_then(|field| churn::read(&field, joining, builder, loader)),
+        churn: key("churn").and_then(|field| churn::read(&field, comings, builder, loader)),
     };
     if let Some(map) = &map {
         doubts::warn(map, &model, script, builder.fleet.members.len());

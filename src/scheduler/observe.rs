@@ -150,8 +150,12 @@ impl Scheduler<'_> {
         self.observed.patch()
     }
 
-    /// Whether one of a member's pools lacks a security patch.
-    pub fn lacks_patch(&self, member: MemberId, patch: SecurityPatch) -> bool {
+    /// Which of a member's pools lack a security patch.
+    pub fn lacks_patch(
+        &self,
+        member: MemberId,
+        patch: SecurityPatch,
+    ) -> impl Iterator<Item = bool> + '_ {
         self.observed.lacks(member, patch)
     }
 

@@ -9,6 +9,8 @@ use crate::fleet::{Fleet, KubernetesVersion, NodeImage};
 use crate::ids::{Column, Id, KindId, MemberId, RegionId};
 use crate::scheduler::auto_upgrade::Target;
 use crate::scheduler::{Released, Scheduler};
+use crate::sim::Simulation;
+use crate::sim::added::{Added, below_since};
 use crate::sim::releases::Arrivals;
 use crate::time::{Span, Timestamp};
 
@@ -130,6 +132,16 @@ struct Aim {
     release: u32,
 }
 
+/// What is known when something is looked at.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Seen<'a> {
+    arrivals: &'a Arrivals,
+    /// Who observes for all runs.
+    observer: &'a Scheduler<'a>,
+    /// Pools that members have got since the start.
+    added: &'a Added,
+}
+
 /// Keeps count, for all profiles and members.
 #[derive(Debug, Default)]
 pub(super) struct Watched {
@@ -180,21 +192,21 @@ impl Watched {
         profile: usize,
         target: &Target,
         since: Timestamp,
-        (arrivals, observer): (&Arrivals, &Scheduler<'_>),
+        seen: Seen<'_>,
     ) {
         match target {
             Target::Kubernetes { version, .. } => {
                 let what = Released::Kubernetes(*version);
-                self.aim_at(profile, what, since, (arrivals, observer));
+                self.aim_at(profile, what, since, seen);
             }
             Target::SecurityPatch(patch) => {
                 let what = Released::SecurityPatch(*patch);
-                self.aim_at(profile, what, since, (arrivals, observer));
+                self.aim_at(profile, what, since, seen);
             }
             Target::NodeImages(images) => {
                 for image in images {
                     let what = Released::NodeImage(*image);
-                    self.aim_at(profile, what, since, (arrivals, observer));
+                    self.aim_at(profile, what, since, seen);
                 }
             }
         }
@@ -205,9 +217,9 @@ impl Watched {
         profile: usize,
         what: Released,
         since: Timestamp,
-        (arrivals, observer): (&Arrivals, &Scheduler<'_>),
+        seen: Seen<'_>,
     ) {
-        let Some(release) = arrivals.find(what) else { return };
+        let Some(release) = seen.arrivals.find(what) else { return };
         if self.aims[profile].iter().any(|aim| aim.release == release) {
             return;
         }
@@ -216,21 +228,22 @@ impl Watched {
         self.older.clear();
         for (id, member) in (0..).map(MemberId).zip(&mut self.members[profile]) {
             let region = self.regions[id.0 as usize];
-            let older = at(&mut self.older, observer.kind(id), None);
-            if member.is_here() && *older.get_or_insert_with(|| is_below(observer, id, what)) {
-                member.newer = member.newer.min(there(arrivals, &aim, region));
+            if !member.is_here() {
+                continue;
+            }
+            if seen.has_grown(id) {
+                member.newer = member.newer.min(seen.behind_since(id, &aim, region));
+                continue;
+            }
+            let older = at(&mut self.older, seen.observer.kind(id), None);
+            if *older.get_or_insert_with(|| seen.below_since(id, what).is_some()) {
+                member.newer = member.newer.min(seen.there(&aim, region));
             }
         }
     }
 
     /// A member runs something else from now on.
-    pub(super) fn moved(
-        &mut self,
-        id: MemberId,
-        now: Timestamp,
-        arrivals: &Arrivals,
-        observer: &Scheduler<'_>,
-    ) {
+    pub(super) fn moved(&mut self, id: MemberId, now: Timestamp, seen: Seen<'_>) {
         let region = self.regions[id.0 as usize];
         let profiles = self.members.iter_mut().zip(&self.aims).zip(&mut self.of_kinds);
         for ((members, aims), of_kinds) in profiles {
@@ -240,33 +253,30 @@ impl Watched {
             }
             member.count(now);
             let was_behind = member.newer <= now;
-            // Members of a kind run the same, in the same region.
-            let (looked, newer) = at(of_kinds, observer.kind(id), (0, Timestamp::MAX));
-            for aim in &aims[*looked..] {
-                if is_below(observer, id, aim.what) {
-                    *newer = there(arrivals, aim, region).min(*newer);
+            member.newer = member.not_before.max(if seen.has_grown(id) {
+                let newer = aims.iter().map(|aim| seen.behind_since(id, aim, region)).min();
+                newer.unwrap_or(Timestamp::MAX)
+            } else {
+                // Members of a kind run the same, in the same region.
+                let (looked, newer) = at(of_kinds, seen.observer.kind(id), (0, Timestamp::MAX));
+                for aim in &aims[*looked..] {
+                    *newer = seen.behind_since(id, aim, region).min(*newer);
                 }
-            }
-            *looked = aims.len();
-            member.newer = member.not_before.max(*newer);
+                *looked = aims.len();
+                *newer
+            });
             member.caught_up |= was_behind && member.newer > now;
         }
     }
 
     /// A member joins: from now on its time counts, and how far it is behind.
-    pub(super) fn joined(
-        &mut self,
-        id: MemberId,
-        now: Timestamp,
-        arrivals: &Arrivals,
-        observer: &Scheduler<'_>,
-    ) {
+    pub(super) fn joined(&mut self, id: MemberId, now: Timestamp, seen: Seen<'_>) {
         for members in &mut self.members {
             let member = &mut members[id.0 as usize];
             (member.here, member.counted) = ((now, Timestamp::MAX), now);
             member.not_before = now;
         }
-        self.moved(id, now, arrivals, observer);
+        self.moved(id, now, seen);
     }
 
     /// A member leaves: nothing of it counts any more.
@@ -331,23 +341,48 @@ fn at<T: Copy>(kept: &mut Vec<T>, kind: KindId, none: T) -> &mut T {
     &mut kept[kind.index()]
 }
 
-/// Whether what a member runs is older than this.
-fn is_below(observer: &Scheduler<'_>, id: MemberId, what: Released) -> bool {
-    let older = |version: KubernetesVersion| observer.kubernetes_version(id) < Some(version);
-    let behind = |image: NodeImage| {
-        let mut pools = observer.images(id);
-        pools.any(|pool| pool.family == image.family && pool.version < image.version)
-    };
-    match what {
-        Released::Kubernetes(version) => older(version),
-        Released::NodeImage(image) => behind(image),
-        Released::SecurityPatch(patch) => observer.lacks_patch(id, patch),
+impl<'a> Seen<'a> {
+    /// What a simulation shows now.
+    pub(super) fn of(sim: &'a Simulation<'_>) -> Self {
+        let Simulation { world, truth, scheduler, .. } = sim;
+        Self { arrivals: truth.arrivals(world), observer: scheduler, added: &truth.added }
     }
-}
 
-/// From when on a target is there for the members of a region.
-fn there(arrivals: &Arrivals, aim: &Aim, region: RegionId) -> Timestamp {
-    let reached = arrivals.reached(aim.release, region).map(|at| at.max(aim.since));
-    let withdrawn = arrivals.releases[aim.release as usize].withdrawn;
-    reached.filter(|at| *at < withdrawn).unwrap_or(Timestamp::MAX)
+    /// Whether a member has got pools: it may run what others of its kind run only since then.
+    fn has_grown(self, id: MemberId) -> bool {
+        !self.added.is_empty() && !self.added.of(id).is_empty()
+    }
+
+    /// Since when, or from when on, a member is behind this; the end of time: it is not.
+    fn behind_since(self, id: MemberId, aim: &Aim, region: RegionId) -> Timestamp {
+        let since = self.below_since(id, aim.what).map(|since| since.max(self.there(aim, region)));
+        since.unwrap_or(Timestamp::MAX)
+    }
+
+    /// Whether what a member runs is older than this, and since when: by a pool that it has got,
+    /// only since then.
+    fn below_since(self, id: MemberId, what: Released) -> Option<Timestamp> {
+        let Self { observer, added, .. } = self;
+        let mine = if added.is_empty() { &[][..] } else { added.of(id) };
+        let older = |version: KubernetesVersion| observer.kubernetes_version(id) < Some(version);
+        match what {
+            Released::Kubernetes(version) => older(version).then_some(Timestamp::MIN),
+            Released::NodeImage(image) => {
+                let is_below =
+                    |pool: NodeImage| pool.family == image.family && pool.version < image.version;
+                below_since(mine, observer, id, observer.images(id).map(is_below))
+            }
+            Released::SecurityPatch(patch) => {
+                below_since(mine, observer, id, observer.lacks_patch(id, patch))
+            }
+        }
+    }
+
+    /// From when on a target is there for the members of a region.
+    fn there(self, aim: &Aim, region: RegionId) -> Timestamp {
+        let arrivals = self.arrivals;
+        let reached = arrivals.reached(aim.release, region).map(|at| at.max(aim.since));
+        let withdrawn = arrivals.releases[aim.release as usize].withdrawn;
+        reached.filter(|at| *at < withdrawn).unwrap_or(Timestamp::MAX)
+    }
 }

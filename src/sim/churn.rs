@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use crate::fleet::{Fleet, PowerState};
 use crate::ids::{Column, MemberId};
 use crate::quantiles::{Distribution, Quantiles};
+use crate::sim::added::PoolAdding;
 use crate::sim::draw::{Luck, Purpose};
 use crate::sim::model::Setting;
 use crate::sim::presence::Presence;
@@ -24,6 +25,8 @@ pub struct ChurnModel {
     pub leave: Option<Leaving>,
     /// `join`: members join the fleet, kind by kind; empty: nobody does.
     pub join: Vec<Joining>,
+    /// `addPool`: members get a pool that they did not have; empty: nobody does.
+    pub add_pool: Vec<PoolAdding>,
 }
 
 /// Members are stopped and started again.

@@ -11,7 +11,7 @@
 
 mod ongoing;
 
-use crate::fleet::{Fleet, ImageVersion, KubernetesVersion, NodeImage, OsType, SecurityPatch};
+use crate::fleet::{ImageVersion, KubernetesVersion, NodeImage, OsType, SecurityPatch};
 use crate::ids::{Column, FamilyId, MemberId};
 use crate::quantiles::{Distribution, Quantiles};
 use crate::scheduler::{FailureCode, Released};
@@ -182,7 +182,7 @@ impl<'s> DefectWorld<'s> {
         let code =
             if setting.script.defects.is_some() { FailureCode::default() } else { code(DEFECTIVE) };
         let luck = Luck::new(setting.seed);
-        Some(Self { luck, kind, systems: systems_of(setting.fleet), code })
+        Some(Self { luck, kind, systems: systems_of(setting), code })
     }
 
     /// Whether nothing is drawn.
@@ -224,10 +224,10 @@ pub(super) fn codes(setting: Setting<'_>) -> Vec<String> {
 }
 
 /// The operating system of each family; of families that no pool has, Linux.
-fn systems_of(fleet: &Fleet) -> Column<FamilyId, OsType> {
+fn systems_of(setting: Setting<'_>) -> Column<FamilyId, OsType> {
     let mut systems = Column::new();
-    systems.refill(fleet.families.len(), OsType::Linux);
-    for pool in fleet.members.iter().flat_map(|member| &member.pools) {
+    systems.refill(setting.fleet.families.len(), OsType::Linux);
+    for pool in setting.pools() {
         systems[pool.image.family()] = pool.os_type;
     }
     systems

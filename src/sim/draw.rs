@@ -138,6 +138,8 @@ pub enum Purpose {
     PatchReimages = 201,
     /// How long the live patch of a member takes; by member and attempt.
     LivePatch = 202,
+    /// When a member gets a pool; by member. The attempts tell the entries of `addPool` apart.
+    PoolAddedAfter = 203,
     /// How long a member without a window is behind its own channel before it upgrades itself; by
     /// member. The attempts count its own upgrades, images even, Kubernetes odd.
     OwnDelay = 128,

@@ -1,11 +1,12 @@
 //! How long members' updates and changes take: by one draw, or as the sum of their parts (W4, W5),
 //! and how much slower many of them at once are (W8).
 
-use crate::fleet::Fleet;
+use crate::fleet::{Fleet, Pool};
 use crate::ids::{Column, MemberId};
 use crate::quantiles::Quantiles;
 use crate::scheduler::Scheduler;
 use crate::sim::Changes;
+use crate::sim::added::Added;
 use crate::sim::draw::{BLOCK, Luck, Purpose};
 use crate::sim::model::{DurationModel, Setting};
 use crate::sim::nodes::{
@@ -59,6 +60,15 @@ pub(super) struct Begins {
     pub(super) member: MemberId,
     /// Which attempt, or which campaign.
     pub(super) number: u16,
+}
+
+/// Where it starts: the fleet, as it was and as it is, and the luck of the world.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Place<'a> {
+    pub(super) fleet: &'a Fleet,
+    /// Pools that members have got since the start.
+    pub(super) added: &'a Added,
+    pub(super) luck: (&'a Luck, u32),
 }
 
 /// What a configuration change's reimage comes to.
@@ -202,7 +212,7 @@ impl Lengths {
     pub(super) fn update(
         &mut self,
         durations: &Durations,
-        (fleet, luck): (&Fleet, (&Luck, u32)),
+        Place { fleet, added, luck }: Place<'_>,
         (scheduler, own): (&Scheduler<'_>, Option<&Luck>),
         begins: Begins,
     ) -> (Span, Option<Setback>) {
@@ -228,7 +238,9 @@ impl Lengths {
             }
             Basis::Nodes(nodes) => {
                 let of_times = own.unwrap_or(luck.0);
-                let scene = Scene { nodes, fleet, luck, of_times, now, member, number, slow };
+                let added = added.of(member);
+                let scene =
+                    Scene { nodes, fleet, added, luck, of_times, now, member, number, slow };
                 let (takes, setback) = self.nodes.update(scene, scheduler);
                 (takes.max(Span::SECOND), setback)
             }
@@ -239,31 +251,34 @@ impl Lengths {
         (takes, setback)
     }
 
-    /// What a configuration change's reimage of these pools comes to that begins now.
-    pub(super) fn reimage(
+    /// What a configuration change's reimage of these pools comes to that begins now; each with its
+    /// position in its member.
+    pub(super) fn reimage<'p>(
         &mut self,
         durations: &Durations,
-        (fleet, luck): (&Fleet, (&Luck, u32)),
+        Place { fleet, added, luck }: Place<'_>,
         begins: Begins,
-        affects: impl Fn(&crate::fleet::Pool) -> bool,
+        pools: impl Iterator<Item = (usize, &'p Pool)> + Clone,
     ) -> Reimage {
         let Begins { now, member, number } = begins;
         match &durations.basis {
             Basis::Cluster(cluster) => {
                 let bits = luck.0.at(luck.1, Purpose::Reimage, number, member.0);
                 let takes = cluster.takes(bits, member, &cluster.of_changes);
-                let affected = || fleet.members[member].pools.iter().filter(|pool| affects(pool));
-                let losing = affected().filter(|pool| pool.ephemeral_data);
+                let losing = pools.clone().filter(|(_, pool)| pool.ephemeral_data);
                 Reimage {
                     takes: Span::from_millis(takes),
-                    nodes: affected().map(|pool| pool.count).sum(),
-                    losses: losing.map(|pool| pool.count).sum(),
+                    nodes: pools.map(|(_, pool)| pool.count).sum(),
+                    losses: losing.map(|(_, pool)| pool.count).sum(),
                 }
             }
             Basis::Nodes(nodes) => {
                 let (of_times, slow) = (luck.0, 1.0);
-                let scene = Scene { nodes, fleet, luck, of_times, now, member, number, slow };
-                let (takes, nodes, losses) = self.nodes.reimage(scene, affects);
+                let added = added.of(member);
+                let scene =
+                    Scene { nodes, fleet, added, luck, of_times, now, member, number, slow };
+                let pools = pools.map(|(position, _)| position);
+                let (takes, nodes, losses) = self.nodes.reimage(scene, pools);
                 Reimage { takes: takes.max(Span::SECOND), nodes, losses }
             }
         }

@@ -19,7 +19,7 @@ use crate::scheduler::auto_upgrade::{Catalog, Made, Profile, SupportCalendar, Ta
 use crate::scheduler::{
     Event, FailureCode, Log, NoLog, Node, Output, Plan, Record, Released, Scheduler, State,
 };
-use crate::sim::behind::{Cohorts, Watched};
+use crate::sim::behind::{Cohorts, Seen, Watched};
 use crate::sim::crew::People;
 use crate::sim::draw::Luck;
 use crate::sim::durations::Begins;
@@ -181,7 +181,7 @@ impl<'p> Hub<'p> {
         self.read = 0;
         self.read_news(arrivals, now);
         self.behind.reset(self.plans.len(), fleet, now);
-        let seen = (arrivals, &sim.scheduler);
+        let seen = Seen::of(sim);
         for profile in 0..self.plans.len() {
             let rules = self.profile(profile);
             let target = rules.target(&self.catalog, &self.calendar, now);
@@ -279,7 +279,8 @@ impl<'p> Hub<'p> {
             | Happening::DefectFixed(_)
             | Happening::PowerTurns(..)
             | Happening::Leaves(_)
-            | Happening::Joins(_) => self.news(sim, now, happening, watch),
+            | Happening::Joins(_)
+            | Happening::PoolAdded(..) => self.news(sim, now, happening, watch),
             Happening::ChangeAsked(member, campaign) => {
                 if self.at_work[member].is_some() {
                     sim.changes.wait(now, (member, campaign), watch);
@@ -407,6 +408,7 @@ impl<'p> Hub<'p> {
             match tiding {
                 Tiding::Joined(member) => self.welcome(sim, now, member),
                 Tiding::Left(member) => self.behind.left(member, now),
+                Tiding::PoolAdded(member, ..) => self.has_grown(sim, now, member),
                 Tiding::Power(member, PowerState::Running) => self.watch_channels(sim, member, now),
                 Tiding::Power(..) | Tiding::Arrived(..) => {}
             }
@@ -433,7 +435,14 @@ impl<'p> Hub<'p> {
             let position = other.beside().expect("`update` is not among them");
             self.runs[position].scheduler.observe_member(member, scheduler);
         }
-        self.behind.joined(member, now, truth.arrivals(world), scheduler);
+        self.behind.joined(member, now, Seen::of(sim));
+        self.watch_channels(sim, member, now);
+    }
+
+    /// A member has got a pool, of which all runs have learnt: it may be behind by it.
+    fn has_grown(&mut self, sim: &mut Simulation<'p>, now: Timestamp, member: MemberId) {
+        self.behind.moved(member, now, Seen::of(sim));
+        sim.truth.moved(sim.world, (now, member), &sim.scheduler);
         self.watch_channels(sim, member, now);
     }
 
@@ -491,7 +500,7 @@ impl<'p> Hub<'p> {
             let position = other.beside().expect("`update` is not among them");
             self.runs[position].scheduler.observe_member(member, &sim.scheduler);
         }
-        self.behind.moved(member, now, sim.truth.arrivals(sim.world), &sim.scheduler);
+        self.behind.moved(member, now, Seen::of(sim));
         sim.truth.moved(sim.world, (now, member), &sim.scheduler);
         self.tell_others(sim, now, Some(no), Event::Busy(member, false));
         self.own_freed(sim, now, member);

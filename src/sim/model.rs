@@ -5,6 +5,7 @@ use crate::ids::RegionId;
 pub use crate::quantiles::Distribution;
 use crate::scheduler::auto_upgrade::Profile;
 use crate::scheduler::{Restart, Update};
+pub use crate::sim::added::PoolAdding;
 use crate::sim::campaign::Campaign;
 pub use crate::sim::churn::{ChurnModel, Joining, Leaving, Stopping};
 pub use crate::sim::crew::{Skipper, Starter, Watchers};

@@ -1,7 +1,7 @@
 //! What happens to the world besides the runs: members degrade, releases are halted and fixed,
-//! clusters are stopped and leave.
+//! clusters are stopped, join, leave and get pools.
 
-use crate::fleet::PowerState;
+use crate::fleet::{ImageVersion, Pool, PowerState};
 use crate::ids::{MemberId, RegionId};
 use crate::scheduler::{Event, FailureCode, Released, Scheduler};
 use crate::sim::defects::{Defects, Exposure};
@@ -11,7 +11,7 @@ use crate::time::Timestamp;
 
 /// What runs learn of the world's news.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Tiding {
+pub(super) enum Tiding<'s> {
     /// A cluster is stopped, or started.
     Power(MemberId, PowerState),
     /// A member has left.
@@ -20,15 +20,18 @@ pub(super) enum Tiding {
     Joined(MemberId),
     /// A release that was held back arrives.
     Arrived(Released, RegionId),
+    /// A member has got a pool, whose nodes run this version.
+    PoolAdded(MemberId, &'s Pool, ImageVersion),
 }
 
-impl Tiding {
+impl<'s> Tiding<'s> {
     /// As a scheduler is told of it; `None`: it is no business of runs that exist.
-    pub(super) fn event(self) -> Option<Event<'static>> {
+    pub(super) fn event(self) -> Option<Event<'s>> {
         match self {
             Self::Power(member, power) => Some(Event::PowerState(member, power)),
             Self::Left(member) => Some(Event::Left(member)),
             Self::Arrived(what, region) => Some(Event::Arrived(what, region)),
+            Self::PoolAdded(member, pool, version) => Some(Event::PoolAdded(member, pool, version)),
             Self::Joined(_) => None,
         }
     }
@@ -58,6 +61,7 @@ impl Truth {
             let presence = &mut self.presence;
             self.churn.reset(model, replication, (fleet, start, end), presence, queue);
         }
+        self.begin_additions(world, end, queue);
     }
 
     /// Degraded members that somebody has noticed.
@@ -83,12 +87,12 @@ impl Truth {
 
     /// Members and releases change: puts what runs learn of it into `tidings`, and says what people
     /// make of it.
-    pub(super) fn news(
+    pub(super) fn news<'s>(
         &mut self,
-        world: &World<'_>,
+        world: &World<'s>,
         (now, what): (Timestamp, Happening),
         queue: &mut Queue,
-        tidings: &mut Vec<Tiding>,
+        tidings: &mut Vec<Tiding<'s>>,
     ) -> Option<Upshot> {
         match what {
             Happening::PowerTurns(member, number) => {
@@ -105,6 +109,10 @@ impl Truth {
             Happening::Joins(member) => {
                 self.presence.joined(member);
                 tidings.push(Tiding::Joined(member));
+                return None;
+            }
+            Happening::PoolAdded(member, number) => {
+                tidings.extend(self.add_pool(world, (now, member, number), queue));
                 return None;
             }
             _ => {}
@@ -175,6 +183,10 @@ impl Truth {
             let what = queue.pop().expect("the queue was peeked at");
             if matches!(what, Happening::PowerTurns(..)) {
                 // A defect does not mind whether a cluster is stopped: its turns end here.
+                continue;
+            }
+            if let Happening::PoolAdded(member, number) = what {
+                let _ = self.touch_by_pool(world, (at, member, number), queue);
                 continue;
             }
             if what.is_news() {

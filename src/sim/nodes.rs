@@ -29,9 +29,10 @@ pub(super) use throttle::{Throttle, UnderWay};
 use std::cmp::Ordering;
 
 use crate::bits::Bits;
-use crate::fleet::{Fleet, ImageVersion, KubernetesVersion, Pool, SecurityPatch};
+use crate::fleet::{Fleet, ImageVersion, KubernetesVersion, SecurityPatch};
 use crate::ids::{Column, MemberId, RegionId};
 use crate::scheduler::{Scheduler, Upgrade};
+use crate::sim::added::AddedPool;
 use crate::sim::draw::{BLOCK, Luck, Purpose, Sequence, unit};
 use crate::time::{Span, Timestamp};
 use budget::Budget;
@@ -85,6 +86,8 @@ impl Setback {
 pub(super) struct Scene<'a> {
     pub(super) nodes: &'a Nodes,
     pub(super) fleet: &'a Fleet,
+    /// Pools that the member has got since the start.
+    pub(super) added: &'a [AddedPool],
     /// The luck of the world, which budgets and shortages belong to.
     pub(super) luck: (&'a Luck, u32),
     /// The luck of the run that asks, which node times belong to.
@@ -158,7 +161,7 @@ impl NodeTruth {
         scene: Scene<'_>,
         scheduler: &Scheduler<'_>,
     ) -> (Span, Option<Setback>) {
-        let Scene { nodes, member, .. } = scene;
+        let member = scene.member;
         let budget = self.budget(scene);
         if budget.as_ref().is_some_and(|budget| budget.caught) {
             self.fails_by_budget(scene, Setback::REFUSAL);
@@ -169,7 +172,7 @@ impl NodeTruth {
         let moving = || {
             let pools = goals(scheduler, member).enumerate();
             let moves = |(_, goal): &(usize, Goal)| *goal != Goal::default();
-            pools.filter(moves).map(|(pool, goal)| (pool, goal, nodes.pool(member, pool, work)))
+            pools.filter(moves).map(|(pool, goal)| (pool, goal, scene.facts(pool, work)))
         };
         if moving().any(|(_, _, facts)| facts.settings.is_too_large()) {
             return (Setback::REFUSAL, Some(Setback::TooLarge));
@@ -188,7 +191,7 @@ impl NodeTruth {
             if left == 0 && facts.settings.nodes > 0 {
                 continue;
             }
-            let number = u32::try_from(pool).expect("pools fit u32");
+            let number = scene.place(pool);
             let asked = Asked { facts, number, left, purpose: Purpose::NodeTimes };
             let (rolled, setback) = self.pool(scene, asked, kubernetes, budget.as_ref(), clock);
             clock += rolled.took;
@@ -212,15 +215,14 @@ impl NodeTruth {
     pub(super) fn reimage(
         &mut self,
         scene: Scene<'_>,
-        affects: impl Fn(&Pool) -> bool,
+        pools: impl Iterator<Item = usize>,
     ) -> (Span, u32, u32) {
-        let Scene { nodes, fleet, member, .. } = scene;
+        let Scene { fleet, member, .. } = scene;
         let kubernetes = fleet.members[member].kubernetes_version;
         let budget = self.budget(scene);
         let (mut clock, mut reimaged, mut losses) = (0, 0, 0);
-        let pools = fleet.members[member].pools.iter().enumerate().zip(0..);
-        for ((pool, _), number) in pools.filter(|((_, pool), _)| affects(pool)) {
-            let facts = nodes.pool(member, pool, Work::Change);
+        for pool in pools {
+            let (facts, number) = (scene.facts(pool, Work::Change), scene.place(pool));
             let left = facts.settings.nodes;
             let asked = Asked { facts, number, left, purpose: Purpose::ReimageNodes };
             let (rolled, _) = self.pool(scene, asked, kubernetes, budget.as_ref(), clock);
@@ -331,20 +333,19 @@ impl NodeTruth {
     /// Notes how far the member's update came that stopped at this pool, with so many nodes left.
     fn stop(
         &mut self,
-        Scene { nodes, member, .. }: Scene<'_>,
+        scene: Scene<'_>,
         (before, work): (Option<Stopped>, Work),
         scheduler: &Scheduler<'_>,
         (at, left): (usize, u32),
     ) {
+        let member = scene.member;
         let length = |list: &[Progress]| u32::try_from(list.len()).expect("few stop");
         let from = length(&self.progress);
         for (pool, goal) in goals(scheduler, member).enumerate() {
             let left = match pool.cmp(&at) {
                 Ordering::Less => 0,
                 Ordering::Equal => left,
-                Ordering::Greater => {
-                    self.left(before, (pool, goal), nodes.pool(member, pool, work))
-                }
+                Ordering::Greater => self.left(before, (pool, goal), scene.facts(pool, work)),
             };
             self.progress.push(Progress { goal, left });
         }
@@ -390,7 +391,7 @@ fn goals<'s>(
 #[derive(Clone, Copy)]
 struct Asked {
     facts: PoolFacts,
-    /// Its number in the member.
+    /// Where its luck lies in the member: its position, of a pool of the fleet.
     number: u32,
     /// Its nodes that are left to do.
     left: u32,
@@ -418,6 +419,23 @@ impl Asked {
 }
 
 impl Scene<'_> {
+    /// A pool of the member, by its position, as some work sees it.
+    #[inline]
+    fn facts(&self, pool: usize, work: Work) -> PoolFacts {
+        self.nodes.pool((self.member, self.added), pool, work)
+    }
+
+    /// Where the luck of this pool lies among the member's.
+    fn place(&self, pool: usize) -> u32 {
+        let position = u32::try_from(pool).expect("pools fit u32");
+        if self.added.is_empty() {
+            return position;
+        }
+        let of_fleet = self.fleet.members[self.member].pools.len();
+        let added = pool.checked_sub(of_fleet).map(|number| self.added[number]);
+        added.map_or(position, |added| added.place(position))
+    }
+
     /// The draws of a pool, or of the control plane.
     fn draws(&self, purpose: Purpose, pool: u32) -> Sequence {
         assert!(pool <= CONTROL_PLANE, "a member has fewer than {CONTROL_PLANE} pools");

@@ -13,7 +13,6 @@ use crate::scheduler::auto_upgrade::Channel;
 use crate::scheduler::{Released, Scheduler};
 use crate::sim::draw::{Luck, Purpose, happens};
 use crate::sim::model::Setting;
-use crate::sim::script::ScriptedVerb;
 use crate::sim::world::{Truth, World};
 use crate::time::Span;
 
@@ -119,13 +118,7 @@ impl Truth {
         if !self.is_live(world, scheduler) {
             return 0;
         }
-        let of_fleet = world.setting.fleet.members[member].pools.iter();
-        let script = world.setting.script.actions.iter().flatten();
-        let added = script.filter_map(|action| match &action.action {
-            ScriptedVerb::AddPool(id, pool) if *id == member => Some(pool),
-            _ => None,
-        });
-        let pools = of_fleet.chain(added).zip(scheduler.planned_patches(member));
+        let pools = world.pools_of(&self.added, member).zip(scheduler.planned_patches(member));
         pools.filter(|(_, moves)| *moves).map(|(pool, _)| pool.count).sum()
     }
 }

@@ -148,7 +148,7 @@ impl Truth {
     pub(super) fn arrive(
         &mut self,
         world: &World<'_>,
-        (now, tiding): (Timestamp, Tiding),
+        (now, tiding): (Timestamp, Tiding<'_>),
         scheduler: &mut Scheduler<'_>,
         queue: &mut Queue,
     ) {
@@ -188,6 +188,7 @@ impl Truth {
     ) -> Vec<Newcomer> {
         let Setting { fleet, start, .. } = world.setting;
         let mut all: Vec<Newcomer> = Vec::new();
+        let later = self.to_be_added(world, horizon);
         for (id, member) in fleet.members.iter_with_ids().filter(|(_, member)| member.joins) {
             let (joins, leaves) = self.presence.stay(id, start);
             let until = leaves.min(horizon);
@@ -206,6 +207,13 @@ impl Truth {
             if first == all.len() {
                 let runs = self.runs_at(world, scheduler, (joins, id));
                 all.push(Newcomer { region, from: joins, until, runs });
+            }
+            for pool in later.iter().filter(|pool| pool.member == id) {
+                let last = all.last_mut().expect("it runs something from its joining on");
+                let mut runs = last.runs.clone();
+                runs.images.push(pool.image);
+                last.until = pool.at;
+                all.push(Newcomer { region, from: pool.at, until, runs });
             }
         }
         all

@@ -45,6 +45,8 @@ pub enum Happening {
     Leaves(MemberId),
     /// A member joins the fleet.
     Joins(MemberId),
+    /// A member gets a pool: which of those that it may get.
+    PoolAdded(MemberId, u16),
     /// A release reaches a region.
     Arrival(Released, RegionId),
     /// A release is withdrawn everywhere.
@@ -112,6 +114,7 @@ macro_rules! queued {
                         | Self::PowerTurns(..)
                         | Self::Leaves(_)
                         | Self::Joins(_)
+                        | Self::PoolAdded(..)
                 )
             }
 
@@ -161,6 +164,7 @@ queued! {
     PowerTurns(member, number): News,
     Leaves(member): News,
     Joins(member): News,
+    PoolAdded(member, number): News,
     Published: News,
     ChangeAsked(member, campaign): People,
     Approval(gate, run): People,

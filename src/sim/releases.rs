@@ -303,7 +303,7 @@ impl Releases {
         if let ReleaseModel::History(until) = setting.world.releases {
             return Self::Fixed(Box::new(history::replay(setting, until, wants)));
         }
-        let families = families_of(setting.fleet);
+        let families = families_of(setting);
         let mishaps = &setting.world.mishaps;
         let train = Train::new(&families, &setting.fleet.regions, start, end).with(mishaps);
         let train = if wants.security_patches { train.with_security_patches() } else { train };
@@ -323,7 +323,7 @@ impl Releases {
             && !drawn.wants.news
             && !named
         {
-            drawn.train = drawn.train.clone().for_runs_from(setting.start, setting.fleet);
+            drawn.train = drawn.train.clone().for_runs_from(setting);
         }
         self
     }

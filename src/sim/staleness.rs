@@ -4,13 +4,16 @@
 //! it runs, until it is done; a member that is never done, until the horizon. *Skew* is the most
 //! distinct versions of one image family that members of the run ran at one time. Members that join
 //! in mid-run are in no run; they count from their joining on, as long as something newer than what
-//! they run is there.
+//! they run is there. By a pool that it gets in mid-run a member is stale since then at the
+//! earliest.
 
 use std::collections::BTreeMap;
+use std::slice;
 
 use crate::fleet::{Fleet, ImageVersion, NodeImage, PoolImage};
 use crate::ids::{Column, FamilyId, Id as _, MemberId, RegionId};
-use crate::scheduler::{Node, Record, Released, Scheduler, State, Upgrade};
+use crate::scheduler::{Node, Plan, Record, Released, Scheduler, State, Upgrade};
+use crate::sim::added::AddedPool;
 use crate::sim::at_target;
 use crate::sim::presence::Newcomer;
 use crate::time::{Span, Timestamp};
@@ -106,6 +109,8 @@ pub(super) struct Told<'a, F> {
     pub(super) ran: &'a dyn Fn(FamilyId, RegionId, PoolImage) -> ImageVersion,
     /// All arrivals, by time.
     pub(super) arrivals: F,
+    /// Pools that members got, in the order of time.
+    pub(super) added: Vec<AddedPool>,
     /// What members that joined ran.
     pub(super) newcomers: Vec<Newcomer>,
     pub(super) horizon: Timestamp,
@@ -117,10 +122,11 @@ impl Staleness {
     where
         F: Iterator<Item = (Timestamp, Released, RegionId)>,
     {
-        let Told { pools, scheduler, records, ran, arrivals, newcomers, horizon } = told;
+        let Told { pools, scheduler, records, ran, arrivals, added, newcomers, horizon } = told;
         let plan = scheduler.plan();
         let upgrade = &plan.update.upgrade;
         self.begin(pools, ran);
+        let mut added = Late::of_run(added, plan);
         let images = !matches!(upgrade, Upgrade::ControlPlaneOnly(_));
         let target = upgrade.kubernetes_version();
         let mut kubernetes = vec![Timestamp::MAX; pools.regions];
@@ -133,6 +139,9 @@ impl Staleness {
             }
             match what {
                 Released::NodeImage(image) if images => {
+                    for late in &mut added {
+                        late.meet(at, image, region);
+                    }
                     for number in &pools.at[image.family.index() * pools.regions + region.index()] {
                         let (version, newer) = &mut self.at_first[*number];
                         if *newer == Timestamp::MAX && image.version > *version {
@@ -153,6 +162,9 @@ impl Staleness {
                 self.since[*member] = self.since[*member].min(*newer);
             }
         }
+        for Late { pool, newer, .. } in &added {
+            self.since[pool.member] = self.since[pool.member].min(pool.at.max(*newer));
+        }
         let mut stale = Span::ZERO;
         for id in plan.groups.iter().flat_map(|group| &group.members) {
             let mut since = self.since[*id];
@@ -162,13 +174,7 @@ impl Staleness {
                     since = since.min(kubernetes[member.region.index()]);
                 }
             }
-            let done = match scheduler.member_state(*id) {
-                State::Completed => true,
-                State::Skipped => at_target(scheduler.member(*id).reason),
-                _ => false,
-            };
-            let completed = scheduler.member_completed(*id).filter(|_| done);
-            let until = completed.unwrap_or(horizon).min(horizon);
+            let until = done(scheduler, *id).unwrap_or(horizon).min(horizon);
             if since < until {
                 stale += until - since;
             }
@@ -179,7 +185,7 @@ impl Staleness {
                 stale += until - since;
             }
         }
-        Versions { stale, skew: self.skew(pools, scheduler, (records, &newcomers)) }
+        Versions { stale, skew: self.skew(pools, scheduler, records, (&added, &newcomers)) }
     }
 
     fn begin(
@@ -199,12 +205,14 @@ impl Staleness {
         }
     }
 
-    /// Counts versions of the run's members, update by update, and of those that joined.
+    /// Counts versions of the run's members, update by update, of the pools that they got, and of
+    /// those that joined.
     fn skew(
         &mut self,
         pools: &Pools,
         scheduler: &Scheduler<'_>,
-        (records, newcomers): (&[Record], &[Newcomer]),
+        records: &[Record],
+        (added, newcomers): (&[Late], &[Newcomer]),
     ) -> u32 {
         let plan = scheduler.plan();
         self.counts.refill(plan.fleet.families.len(), Vec::new());
@@ -213,10 +221,15 @@ impl Staleness {
                 count(&mut self.counts[pools.families[pool]], self.running[pool], 1);
             }
         }
-        let mut comings: Vec<(Timestamp, i32, &Newcomer)> = newcomers
-            .iter()
-            .flat_map(|newcomer| [(newcomer.from, 1, newcomer), (newcomer.until, -1, newcomer)])
-            .collect();
+        let mut grown: Vec<AddedPool> = added.iter().map(|late| late.pool).collect();
+        grown.sort_by_key(|pool| pool.member);
+        let first =
+            added.iter().map(|Late { pool, .. }| (pool.at, 1, slice::from_ref(&pool.image)));
+        let comings = newcomers.iter().flat_map(|newcomer| {
+            let images = &newcomer.runs.images[..];
+            [(newcomer.from, 1, images), (newcomer.until, -1, images)]
+        });
+        let mut comings: Vec<(Timestamp, i32, &[NodeImage])> = first.chain(comings).collect();
         comings.sort_by_key(|(at, change, _)| (*at, *change));
         let mut comings = comings.into_iter().peekable();
         let mut most = self.distinct();
@@ -233,13 +246,15 @@ impl Staleness {
                 most = most.max(self.distinct());
                 now = record.time;
             }
-            for (pool, image) in pools.of(id).zip(scheduler.images(id)) {
-                let running = &mut self.running[pool];
-                if *running != image.version {
-                    count(&mut self.counts[image.family], *running, -1);
-                    count(&mut self.counts[image.family], image.version, 1);
-                    *running = image.version;
-                }
+            let mut images = scheduler.images(id);
+            for (pool, image) in pools.of(id).zip(&mut images) {
+                moves(&mut self.counts[image.family], &mut self.running[pool], image.version);
+            }
+            let mine = grown.partition_point(|pool| pool.member < id);
+            let mine = grown[mine..].iter_mut();
+            let mine = mine.take_while(|pool| pool.member == id && pool.at <= record.time);
+            for (pool, image) in mine.zip(images) {
+                moves(&mut self.counts[image.family], &mut pool.image.version, image.version);
             }
         }
         for coming in comings {
@@ -248,16 +263,16 @@ impl Staleness {
         most.max(self.distinct())
     }
 
-    /// A member that joined runs something from now on, or does no more; the versions that there
+    /// Pools that came in mid-run run something from now on, or do no more; the versions that there
     /// were until now.
     fn comes(
         &mut self,
-        (at, change, newcomer): (Timestamp, i32, &Newcomer),
+        (at, change, images): (Timestamp, i32, &[NodeImage]),
         now: &mut Timestamp,
     ) -> u32 {
         let until_now = if at > *now { self.distinct() } else { 0 };
         *now = at.max(*now);
-        for image in &newcomer.runs.images {
+        for image in images {
             count(&mut self.counts[image.family], image.version, change);
         }
         until_now
@@ -274,10 +289,8 @@ impl Newcomer {
     fn is_below(&self, what: Released, upgrade: Upgrade) -> bool {
         match what {
             Released::NodeImage(new) => {
-                let older =
-                    |image: &NodeImage| image.family == new.family && image.version < new.version;
                 !matches!(upgrade, Upgrade::ControlPlaneOnly(_))
-                    && self.runs.images.iter().any(older)
+                    && self.runs.images.iter().any(|image| is_older(image, new))
             }
             Released::SecurityPatch(_) => false,
             Released::Kubernetes(version) => {
@@ -285,6 +298,58 @@ impl Newcomer {
                     && self.runs.kubernetes < Some(version)
             }
         }
+    }
+}
+
+/// A pool that a member of the run got.
+#[derive(Debug, Clone, Copy)]
+struct Late {
+    pool: AddedPool,
+    region: RegionId,
+    /// The first arrival there of something newer.
+    newer: Timestamp,
+}
+
+impl Late {
+    /// Those of the members that a run has from its beginning.
+    fn of_run(added: Vec<AddedPool>, plan: &Plan<'_>) -> Vec<Self> {
+        let of_run = added.into_iter().filter_map(|pool| {
+            let member = &plan.fleet.members[pool.member];
+            let is_in = plan.places[pool.member].is_some() && !member.joins;
+            is_in.then_some(Self { pool, region: member.region, newer: Timestamp::MAX })
+        });
+        of_run.collect()
+    }
+
+    /// An image reaches a region.
+    fn meet(&mut self, at: Timestamp, image: NodeImage, region: RegionId) {
+        if self.region == region && is_older(&self.pool.image, image) {
+            self.newer = at.min(self.newer);
+        }
+    }
+}
+
+/// When a member was done, if it was.
+fn done(scheduler: &Scheduler<'_>, id: MemberId) -> Option<Timestamp> {
+    let done = match scheduler.member_state(id) {
+        State::Completed => true,
+        State::Skipped => at_target(scheduler.member(id).reason),
+        _ => false,
+    };
+    scheduler.member_completed(id).filter(|_| done)
+}
+
+/// Whether an image is an older one of the same family.
+fn is_older(image: &NodeImage, new: NodeImage) -> bool {
+    image.family == new.family && image.version < new.version
+}
+
+/// A pool runs another version from now on, if it does.
+fn moves(counts: &mut Vec<(ImageVersion, u32)>, running: &mut ImageVersion, to: ImageVersion) {
+    if *running != to {
+        count(counts, *running, -1);
+        count(counts, to, 1);
+        *running = to;
     }
 }
 

@@ -12,11 +12,12 @@ use crate::quantiles::Quantiles;
 use crate::scheduler::auto_upgrade::{Channel, Profile};
 use crate::scheduler::{FailureCode, Plan, Released, Scheduler};
 use crate::sim::Changes;
+use crate::sim::added::{Added, Additions};
 use crate::sim::churn::{Churn, ChurnWorld};
 use crate::sim::crew::{Crew, People};
 use crate::sim::defects::{self, DefectWorld, Defects};
 use crate::sim::draw::{Luck, Purpose, happens};
-use crate::sim::durations::{Begins, Durations, Lengths, Reimage};
+use crate::sim::durations::{Begins, Durations, Lengths, Place, Reimage};
 use crate::sim::failures::Odds;
 use crate::sim::model::Setting;
 use crate::sim::nodes::{Costs, Estimate, Setback};
@@ -60,6 +61,8 @@ pub struct World<'s> {
     pub(super) pools: Pools,
     pub(super) defects: Option<DefectWorld<'s>>,
     pub(super) churn: Option<ChurnWorld>,
+    /// Which pools members may get; `None`: none does.
+    pub(super) additions: Option<Additions<'s>>,
     /// Whether members join or leave.
     pub(super) comings: bool,
     /// `None`: nobody follows security patches.
@@ -98,6 +101,7 @@ impl<'s> World<'s> {
             behind: pools_behind(setting.fleet),
             pools: Pools::new(setting.fleet),
             churn: ChurnWorld::new(setting),
+            additions: Additions::new(setting),
             comings: presence::changes(setting),
             patches: PatchWorld::new(setting),
             crew: Crew::new(setting),
@@ -226,6 +230,7 @@ pub(super) struct Truth {
     pub(super) defects: Option<Defects>,
     pub(super) churn: Churn,
     pub(super) presence: Presence,
+    pub(super) added: Added,
 }
 
 impl Truth {
@@ -246,6 +251,7 @@ impl Truth {
             defects: world.defects.as_ref().map(|_| Defects::new()),
             churn: Churn::default(),
             presence: Presence::default(),
+            added: Added::default(),
         }
     }
 
@@ -448,16 +454,18 @@ impl Truth {
             return (*takes, fails.as_ref().map(|text| number_of(&world.codes, text)));
         }
         let index = member.0;
-        let place = (world.setting.fleet, (&world.luck, self.replication));
         let luck_of_times = luck.unwrap_or(&world.luck);
         let live = if world.patches.is_some() {
             self.live_patch(world, scheduler, (luck_of_times, member, attempt))
         } else {
             None
         };
-        let (takes, setback) = match live {
-            Some(takes) => (takes, None),
-            None => self.lengths.update(&world.durations, place, (scheduler, luck), begins),
+        let (takes, setback) = if let Some(takes) = live {
+            (takes, None)
+        } else {
+            let (fleet, added) = (world.setting.fleet, &self.added);
+            let place = Place { fleet, added, luck: (&world.luck, self.replication) };
+            self.lengths.update(&world.durations, place, (scheduler, luck), begins)
         };
         if let Some(setback) = setback {
             return (takes, Some(FailureCode(world.setbacks + setback as u16)));
@@ -485,8 +493,22 @@ impl Truth {
         begins: Begins,
         affects: impl Fn(&Pool) -> bool,
     ) -> Reimage {
-        let place = (world.setting.fleet, (&world.luck, self.replication));
-        self.lengths.reimage(&world.durations, place, begins, affects)
+        self.reimage_with(world, &world.luck, begins, affects)
+    }
+
+    /// The same with another luck than the world's.
+    pub(super) fn reimage_with(
+        &mut self,
+        world: &World<'_>,
+        luck: &Luck,
+        begins: Begins,
+        affects: impl Fn(&Pool) -> bool,
+    ) -> Reimage {
+        let (fleet, added) = (world.setting.fleet, &self.added);
+        let place = Place { fleet, added, luck: (luck, self.replication) };
+        let pools = world.pools_of(added, begins.member).enumerate();
+        let pools = pools.filter(|(_, pool)| affects(pool));
+        self.lengths.reimage(&world.durations, place, begins, pools)
     }
 
     /// What updates and these changes cost up to `end`.

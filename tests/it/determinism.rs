@@ -27,11 +27,12 @@ const LUCKY: [(&str, &str); 4] = [
     ("trouble", include_str!("determinism/trouble.yaml")),
 ];
 
-/// Several runs at once, members that upgrade themselves, join and leave; nodes.
-const BESIDE: [(&str, &str); 3] = [
+/// Several runs at once, members that upgrade themselves, join, leave and get pools; nodes.
+const BESIDE: [(&str, &str); 4] = [
     ("profiles", include_str!("determinism/profiles.yaml")),
     ("nodes", include_str!("determinism/nodes.yaml")),
     ("churn", include_str!("determinism/churn.yaml")),
+    ("pools", include_str!("determinism/pools.yaml")),
 ];
 
 /// The scenarios that the product ships.
@@ -191,6 +192,7 @@ fn x2_golden_runs_are_pinned() {
         ("profiles", "3eced42ab62058cc"),
         ("nodes", "18f4036e43b73409"),
         ("churn", "e2c89f3b43751943"),
+        ("pools", "1249c19472f40dff"),
     ];
     let found: Vec<(&str, String)> =
         LUCKY.into_iter().chain(BESIDE).map(|(name, text)| (name, digest(text))).collect();

@@ -572,6 +572,18 @@ fn u2_consistent_over_a_late_region() {
 }
 
 #[test]
+fn r_i6_a_pool_of_a_family_for_which_nothing_is_chosen() {
+    let grows = |selection: &str, pool: &str| {
+        let fleet = in_regions("eastus", "eastus2", selection).replace("westeurope", "eastus2");
+        format!("{fleet}world: {{churn: {{addPool: {{after: 5d, pool: {pool}}}}}}}\n")
+    };
+    let windows = "{name: win, osType: Windows, mode: User}";
+    warns("pool-of-unchosen-family", &grows("Consistent", windows));
+    is_quiet(&grows("Consistent", "{name: more}"));
+    is_quiet(&grows("Latest", windows));
+}
+
+#[test]
 fn r_i7_targets_that_never_come() {
     let fleet = in_regions("eastus", "eastus", "Latest");
     warns("no-releases", &format!("{fleet}world: {{releases: none}}\n"));

@@ -25,6 +25,7 @@ mod nodes;
 mod outages;
 mod patches;
 mod people;
+mod pools;
 mod precision;
 mod product;
 mod profiles;

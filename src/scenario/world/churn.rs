@@ -6,18 +6,19 @@ use crate::scenario::access::{Field, Map};
 use crate::scenario::distribution::{self, Unit};
 use crate::scenario::files::Loader;
 use crate::scenario::members::Builder;
-use crate::sim::model::{ChurnModel, Joining, Leaving, Stopping};
+use crate::sim::model::{ChurnModel, Joining, Leaving, PoolAdding, Stopping};
 
 pub(super) fn read(
     field: &Field<'_>,
-    join: Vec<Joining>,
+    (join, add_pool): (Vec<Joining>, Vec<PoolAdding>),
     builder: &Builder<'_>,
     loader: &Loader<'_>,
 ) -> Option<ChurnModel> {
     if is_none(field) {
         return None;
     }
-    let map = field.map("a model of churn (or `none`)", &["stopped", "join", "leave"])?;
+    let map =
+        field.map("a model of churn (or `none`)", &["stopped", "join", "leave", "addPool"])?;
     let named = |key| map.own(key).filter(|field: &Field<'_>| !is_none(field));
     let lag = |map: &Map<'_>, key| -> Option<Distribution> {
         distribution::read(&map.need(key)?, Unit::Duration, loader)
@@ -35,6 +36,6 @@ pub(super) fn read(
         let whom = whom::read(&map, builder);
         Some(Leaving { whom, after: lag(&map, "after")? })
     });
-    let model = ChurnModel { stopped, leave, join };
+    let model = ChurnModel { stopped, leave, join, add_pool };
     (model != ChurnModel::default()).then_some(model)
 }

@@ -55,9 +55,13 @@ impl Observed {
         self.pools_of(id).iter().map(|pool| pool.patch)
     }
 
-    /// Whether one of a member's pools lacks a security patch.
-    pub(in crate::scheduler) fn lacks(&self, id: MemberId, patch: SecurityPatch) -> bool {
-        self.pools_of(id).iter().any(|pool| pool.lacks(patch))
+    /// Which of a member's pools lack a security patch.
+    pub(in crate::scheduler) fn lacks(
+        &self,
+        id: MemberId,
+        patch: SecurityPatch,
+    ) -> impl Iterator<Item = bool> + '_ {
+        self.pools_of(id).iter().map(move |pool| pool.lacks(patch))
     }
 
     /// The security patch that the run brings.

@@ -180,7 +180,9 @@ impl Ongoing {
                 }
             }
         }
-        if !change.reimages() || !member.pools.iter().any(|pool| campaign.affects(pool)) {
+        if !change.reimages()
+            || !world.pools_of(&truth.added, id).any(|pool| campaign.affects(pool))
+        {
             told(ChangeStep::Completed);
             self.of(number).done.push((now - setting.start).as_millis());
             return;

@@ -3,6 +3,7 @@
 use crate::fleet::PowerState;
 use crate::scheduler::auto_upgrade::{Channel, Target};
 use crate::scheduler::{Action, Event, NoLog, Refusal, Released, Scheduler, State, Support};
+use crate::sim::behind::Seen;
 use crate::sim::crew::People;
 use crate::sim::hub::{Hub, Run, RunNo};
 use crate::sim::releases::{Arrivals, Release, Turn};
@@ -59,7 +60,7 @@ impl<'p> Hub<'p> {
             let rules = self.profile(profile);
             let target = rules.target(&self.catalog, &self.calendar, now);
             if let Some(target) = &target {
-                let seen = (sim.truth.arrivals(sim.world), &sim.scheduler);
+                let seen = Seen::of(sim);
                 self.behind.aim(profile, target, now, seen);
             }
             if !released {
@@ -170,10 +171,10 @@ impl<'p> Hub<'p> {
         let scripted = world.scripted_step(number);
         let action = match &scripted.step {
             Step::Generate(profile) => return self.generate(sim, now, *profile, watch),
-            Step::AddPool(..) | Step::Power(..) => {
+            Step::Power(member, power) => {
                 self.hand_to_all(sim, now, world.scripted(number), watch);
-                if let Step::Power(member, PowerState::Running) = scripted.step {
-                    self.watch_channels(sim, member, now);
+                if *power == PowerState::Running {
+                    self.watch_channels(sim, *member, now);
                 }
                 return;
             }

@@ -358,7 +358,6 @@ impl Truth {
     ) -> Span {
         let luck = world.luck_of_run(OWN_UPGRADES, u32::from(place));
         let begins = Begins { now, member, number: 0 };
-        let place = (world.setting.fleet, (&luck, self.replication()));
-        self.lengths.reimage(&world.durations, place, begins, |_| true).takes
+        self.reimage_with(world, &luck, begins, |_| true).takes
     }
 }

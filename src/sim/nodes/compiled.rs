@@ -10,8 +10,8 @@ use crate::fleet::{Fleet, Member, OsType, Pool, UndrainableNodeBehavior};
 use crate::ids::{Column, MemberId};
 use crate::quantiles::{Distribution, Quantiles, Sums};
 use crate::scheduler::Upgrade;
+use crate::sim::added::{AddedPool, additions};
 use crate::sim::model::Setting;
-use crate::sim::script::ScriptedVerb;
 use crate::time::Span;
 
 /// The model, compiled.
@@ -28,8 +28,8 @@ pub(in crate::sim) struct Nodes {
     pools: Vec<Kinds>,
     /// Where each member's pools begin.
     first_pool: Column<MemberId, u32>,
-    /// Pools that the script adds, in the order of time.
-    added: Vec<(MemberId, Kinds)>,
+    /// Pools that members may get, by their number in the member.
+    added: BTreeMap<(MemberId, u16), Kinds>,
     /// Factors of the members' control planes, for each [`Work`]; empty without factors.
     control_plane_factors: Column<MemberId, [f64; Work::ALL.len()]>,
     pub(super) budgets: Option<Budgets>,
@@ -104,7 +104,7 @@ impl Nodes {
             kinds: Vec::new(),
             pools: Vec::new(),
             first_pool: Column::new(),
-            added: Vec::new(),
+            added: BTreeMap::new(),
             control_plane_factors: Column::new(),
             budgets,
             shortages,
@@ -122,12 +122,9 @@ impl Nodes {
                 nodes.control_plane_factors.push(Work::ALL.map(of));
             }
         }
-        for action in script.actions.iter().flatten() {
-            if let ScriptedVerb::AddPool(id, pool) = &action.action {
-                let member = &fleet.members[*id];
-                let pools = nodes.compile(model, factors, (fleet, member, pool));
-                nodes.added.push((*id, pools));
-            }
+        for (id, number, pool) in additions(setting) {
+            let pools = nodes.compile(model, factors, (fleet, &fleet.members[id], pool));
+            nodes.added.insert((id, number), pools);
         }
         nodes
     }
@@ -182,11 +179,16 @@ impl Nodes {
         u16::try_from(number).expect("kinds of nodes fit u16")
     }
 
-    /// A pool by its number in its member, as some work sees it; behind those of the fleet come
-    /// those that joined.
+    /// A pool by its position in its member, as some work sees it; behind those of the fleet come
+    /// those that the member has got since.
     #[inline]
-    pub(super) fn pool(&self, member: MemberId, pool: usize, work: Work) -> PoolFacts {
-        let Kinds { mut facts, kinds } = *self.pools_of(member, pool);
+    pub(super) fn pool(
+        &self,
+        (member, added): (MemberId, &[AddedPool]),
+        pool: usize,
+        work: Work,
+    ) -> PoolFacts {
+        let Kinds { mut facts, kinds } = *self.pools_of(member, added, pool);
         facts.kind = kinds[work.position()];
         facts.patient = work == Work::Change;
         facts.cordon |= facts.patient;
@@ -194,7 +196,7 @@ impl Nodes {
     }
 
     #[inline]
-    fn pools_of(&self, member: MemberId, pool: usize) -> &Kinds {
+    fn pools_of(&self, member: MemberId, added: &[AddedPool], pool: usize) -> &Kinds {
         let first = self.first_pool[member] as usize;
         let next = MemberId(member.0 + 1);
         let end = if (next.0 as usize) < self.first_pool.len() {
@@ -205,8 +207,7 @@ impl Nodes {
         if first + pool < end {
             return &self.pools[first + pool];
         }
-        let mut mine = self.added.iter().filter(|(owner, _)| *owner == member);
-        &mine.nth(first + pool - end).expect("only the script adds pools").1
+        &self.added[&(member, added[first + pool - end].number())]
     }
 
     #[inline]
@@ -231,7 +232,7 @@ impl Nodes {
         const SLOW: f64 = 0.02;
         let around = 2.0 * self.create_surge.distribution().mean();
         let pool = |member: MemberId, pool: usize| {
-            let facts = self.pool(member, pool, Work::Update(UpgradeKind::NodeImageOnly));
+            let facts = self.pool((member, &[]), pool, Work::Update(UpgradeKind::NodeImageOnly));
             let kind = &self.kinds[usize::from(facts.kind)];
             let nodes = facts.settings.nodes;
             let way = facts.settings.way(nodes, Capacity::Plenty, None);
@@ -259,7 +260,7 @@ impl Nodes {
         let member = |(id, member): (MemberId, &Member)| {
             let (mut total, mut surge) = (0.0, 0);
             for pool in 0..member.pools.len() {
-                let facts = self.pool(id, pool, work);
+                let facts = self.pool((id, &[]), pool, work);
                 let kind = &self.kinds[usize::from(facts.kind)];
                 let nodes = facts.settings.nodes;
                 let way = facts.settings.way(nodes, Capacity::Plenty, None);

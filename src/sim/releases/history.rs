@@ -126,7 +126,7 @@ pub(super) fn replay(setting: Setting<'_>, until: Timestamp, wants: Wants) -> Ar
     let end = until.min(setting.start + setting.horizon);
     let regions = &setting.fleet.regions;
     arrivals.clear(regions.len());
-    for (family, os) in families_of(setting.fleet) {
+    for (family, os) in families_of(setting) {
         let columns = if os == OsType::Linux { table.columns.len() } else { 0 };
         for column in 0..columns {
             let text = table.columns[column];

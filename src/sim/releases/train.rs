@@ -13,12 +13,12 @@
 use jiff::civil::{Date, Weekday};
 
 use super::{Arrivals, Chance, Release};
-use crate::fleet::{Fleet, ImageVersion, NodeImage, OsType, PoolImage, SecurityPatch, regions};
+use crate::fleet::{ImageVersion, NodeImage, OsType, PoolImage, SecurityPatch, regions};
 use crate::ids::{Column, FamilyId, RegionId};
 use crate::quantiles::{Distribution, Quantiles};
 use crate::scheduler::Released;
 use crate::sim::draw::{self, Luck, Purpose, Sequence, unit};
-use crate::sim::model::Mishaps;
+use crate::sim::model::{Mishaps, Setting};
 use crate::time::{Span, Timestamp};
 
 /// How long before the scenario's start the train sets off (world.md).
@@ -163,10 +163,10 @@ enum Line {
     Patches = 2,
 }
 
-/// The image families of a fleet's pools, with their operating system.
-pub fn families_of(fleet: &Fleet) -> Vec<(FamilyId, OsType)> {
-    let pools = fleet.members.iter().flat_map(|member| &member.pools);
-    let mut families: Vec<_> = pools.map(|pool| (pool.image.family(), pool.os_type)).collect();
+/// The image families of all pools that there can be, with their operating system.
+pub fn families_of(setting: Setting<'_>) -> Vec<(FamilyId, OsType)> {
+    let families = setting.pools().map(|pool| (pool.image.family(), pool.os_type));
+    let mut families: Vec<_> = families.collect();
     families.sort_by_key(|(family, _)| *family);
     families.dedup_by_key(|(family, _)| *family);
     families
@@ -243,21 +243,20 @@ impl Train {
     /// Nobody aims at them: `Latest` and `Consistent` take the newer ones. Where versions can be
     /// withdrawn, or somebody looks back at what was published, the old ones matter.
     #[must_use]
-    pub fn for_runs_from(mut self, start: Timestamp, fleet: &Fleet) -> Self {
+    pub fn for_runs_from(mut self, setting: Setting<'_>) -> Self {
         if self.withdrawn.is_some() {
             return self;
         }
-        let pools = || fleet.members.iter().flat_map(|member| &member.pools);
-        let behind = pools().filter_map(|pool| match pool.image {
+        let behind = setting.pools().filter_map(|pool| match pool.image {
             PoolImage::Behind { versions, .. } => Some(versions),
             PoolImage::Exactly(_) => None,
         });
-        let exact = pools().filter_map(|pool| match pool.image {
+        let exact = setting.pools().filter_map(|pool| match pool.image {
             PoolImage::Exactly(image) => Some(image.version),
             PoolImage::Behind { .. } => None,
         });
         let after = behind.max().map_or(1, |versions| versions + 1);
-        self.forgotten = Some(Forgotten { after, by: start, up_to: exact.min() });
+        self.forgotten = Some(Forgotten { after, by: setting.start, up_to: exact.min() });
         self
     }
 

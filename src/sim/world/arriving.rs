@@ -129,8 +129,16 @@ impl Truth {
             let never = Timestamp::MAX;
             Stretch { from: found.map_or(never, |(at, _, _)| at), to: lost.unwrap_or(never) }
         };
-        let families =
-            |image: &NodeImage| facts.pools.iter().any(|pool| pool.image.family() == image.family);
+        let waits = scheduler.member_completed(member).is_none();
+        let families = |target: &NodeImage| {
+            // The update brought nothing to a pool that came when it was in flight, or later.
+            let of_fleet = facts.pools.len();
+            let mut pools = scheduler.images(member).enumerate();
+            pools.any(|(position, image)| {
+                let is_in = waits || position < of_fleet || image.version >= target.version;
+                image.family == target.family && is_in
+            })
+        };
         let latest = plan.update.node_images == NodeImageSelection::Latest;
         let images = scheduler.target_images().filter(|_| !latest).filter(families);
         Targets {

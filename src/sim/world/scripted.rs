@@ -1,9 +1,10 @@
 //! The script's actions as the loop takes them.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use super::World;
-use crate::fleet::{ImageVersion, PoolImage, PowerState};
+use crate::fleet::PowerState;
 use crate::ids::MemberId;
 use crate::scheduler::{Action, Event};
 use crate::sim::model::Setting;
@@ -25,9 +26,8 @@ pub(in crate::sim) enum Step<'s> {
     Act(Action<'s>),
     /// Generate the run of the profile of this number (A8).
     Generate(usize),
-    AddPool(MemberId, &'s crate::fleet::Pool, ImageVersion),
     Power(MemberId, PowerState),
-    /// A member comes or goes.
+    /// A member comes or goes, or gets a pool.
     Moves(Happening),
 }
 
@@ -35,7 +35,6 @@ impl<'s> World<'s> {
     pub(in crate::sim) fn scripted(&self, number: u32) -> Event<'_> {
         match &self.actions[number as usize].step {
             Step::Act(action) => Event::Act(*action),
-            Step::AddPool(member, pool, version) => Event::PoolAdded(*member, pool, *version),
             Step::Power(member, power) => Event::PowerState(*member, *power),
             Step::Generate(_) => unreachable!("only profiles generate runs"),
             Step::Moves(_) => unreachable!("that is news of the world"),
@@ -69,7 +68,7 @@ impl fmt::Display for Asked<'_> {
 
 /// The script's steps, by time, then by file (R-K8).
 pub(super) fn scripted_actions(setting: Setting<'_>) -> Vec<ScriptedStep<'_>> {
-    let mut steps = Vec::new();
+    let (mut steps, mut added) = (Vec::new(), BTreeMap::<MemberId, u16>::new());
     for action in setting.script.actions.iter().flatten() {
         let at = setting.start + action.at;
         let run = action.run.as_deref();
@@ -85,12 +84,10 @@ pub(super) fn scripted_actions(setting: Setting<'_>) -> Vec<ScriptedStep<'_>> {
                 }
             }
             ScriptedVerb::Generate(profile) => push(Step::Generate(*profile)),
-            ScriptedVerb::AddPool(member, pool) => {
-                let version = match pool.image {
-                    PoolImage::Exactly(image) => image.version,
-                    PoolImage::Behind { .. } => ImageVersion::OLDEST,
-                };
-                push(Step::AddPool(*member, pool, version));
+            ScriptedVerb::AddPool(member, _) => {
+                let number = added.entry(*member).or_default();
+                push(Step::Moves(Happening::PoolAdded(*member, *number)));
+                *number += 1;
             }
             ScriptedVerb::Power(member, power) => push(Step::Power(*member, *power)),
             ScriptedVerb::Leave(member) => push(Step::Moves(Happening::Leaves(*member))),
