@@ -79,7 +79,7 @@ const fn world(world: &'static [&'static str]) -> Parts {
 }
 
 /// The base, then the models, each beside a row that comes before it.
-pub(crate) const MODELS: [Model; 22] = [
+pub(crate) const MODELS: [Model; 23] = [
     model("base", "base", "one scripted release, one draw an update", BASE),
     model(
         "windows",
@@ -168,6 +168,18 @@ pub(crate) const MODELS: [Model; 22] = [
         "nodes",
         "ten pools of 20 nodes, one at a time",
         Parts { pools: &WIDE, ..world(&[NODES, NO_BUDGETS, NO_QUOTA]) },
+    ),
+    model(
+        "pools",
+        "nodes",
+        "members get another pool, after ten days in the mean",
+        world(&[
+            NODES,
+            NO_BUDGETS,
+            NO_QUOTA,
+            "churn: {addPool: {after: {exponential: {mean: 240h}}, pool: {name: more, mode: User, \
+             nodeImageVersion: AKSUbuntu-2204gen2containerd-202602.13.0}}}",
+        ]),
     ),
     model(
         "budgets",

@@ -55,7 +55,7 @@ impl AutoMetric {
 
     #[expect(clippy::cast_precision_loss, reason = "counts are small")]
     fn count(self, autonomous: &Autonomous) -> f64 {
-        let Autonomous { runs, behind, own_upgrades, live_patched_nodes } = autonomous;
+        let Autonomous { runs, behind, own_upgrades, live_patched_nodes, .. } = autonomous;
         let over = |state: State| matches!(state, State::Completed | State::Skipped);
         // The first cohort is everybody.
         let everybody = behind.iter().map(|cohorts| &cohorts[0]);

@@ -10,6 +10,7 @@ mod histograms;
 mod json;
 pub(super) mod pictures;
 mod progress;
+mod staleness;
 pub(super) mod tables;
 
 pub use changes::changes_csv;
@@ -17,6 +18,7 @@ pub use folder::claim;
 pub use histograms::histograms_csv;
 pub use json::{manifest_json, summary_json};
 pub use progress::{Progress, STEPS};
+use staleness::StalenessCourse;
 pub(super) use tables::number;
 pub use tables::{differences_csv, progress_csv, runs_csv, summary_csv};
 
@@ -72,6 +74,11 @@ impl Results<'_> {
             files.push(file("staleness.csv", staleness));
         }
         let mut pictures = pictures::all(self, &progress);
+        let staleness = StalenessCourse::of(self);
+        if !staleness.series.is_empty() {
+            files.push(file("staleness-progress.csv", staleness.csv()));
+            pictures.push(("staleness".to_owned(), staleness.picture(self)));
+        }
         if summary.strategies.iter().any(|strategy| !strategy.campaigns.is_empty()) {
             let progress = Progress::of_changes(outcomes, summary.horizon);
             files.push(file("changes.csv", changes_csv(summary)));

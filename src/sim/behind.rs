@@ -5,6 +5,8 @@
 //! the region). Nothing is sampled: between two changes the days behind grow by the clock, so
 //! their integral is a difference of squares, exact in integers.
 
+mod course;
+
 use crate::fleet::{Fleet, KubernetesVersion, NodeImage};
 use crate::ids::{Column, Id, KindId, MemberId, RegionId};
 use crate::scheduler::auto_upgrade::Target;
@@ -13,6 +15,8 @@ use crate::sim::Simulation;
 use crate::sim::added::{Added, below_since};
 use crate::sim::releases::Arrivals;
 use crate::time::{Span, Timestamp};
+use course::Course;
+pub use course::STEPS;
 
 /// Label keys with more values than this are names rather than groups.
 const MOST_VALUES: usize = 12;
@@ -154,12 +158,19 @@ pub(super) struct Watched {
     of_kinds: Vec<Vec<(usize, Timestamp)>>,
     /// Which kinds are older than what a profile has come to aim at; `None`: nobody has looked.
     older: Vec<Option<bool>>,
+    /// By profile.
+    courses: Vec<Course>,
     regions: Vec<RegionId>,
 }
 
 impl Watched {
     /// Nothing counted yet.
-    pub(super) fn reset(&mut self, profiles: usize, fleet: &Fleet, start: Timestamp) {
+    pub(super) fn reset(
+        &mut self,
+        profiles: usize,
+        fleet: &Fleet,
+        (start, horizon): (Timestamp, Span),
+    ) {
         let nothing = Staleness {
             newer: Timestamp::MAX,
             counted: start,
@@ -174,6 +185,8 @@ impl Watched {
         self.aims.resize_with(profiles, Vec::new);
         self.of_kinds.resize_with(profiles, Vec::new);
         self.of_kinds.iter_mut().for_each(Vec::clear);
+        self.courses.clear();
+        self.courses.resize(profiles, Course::new(start, horizon));
         for (members, aims) in self.members.iter_mut().zip(&mut self.aims) {
             members.clear();
             members.extend(fleet.members.iter().map(|member| Staleness {
@@ -226,12 +239,13 @@ impl Watched {
         let aim = Aim { what, since, release };
         self.aims[profile].push(aim);
         self.older.clear();
+        let some_have_grown = !seen.added.is_empty();
         for (id, member) in (0..).map(MemberId).zip(&mut self.members[profile]) {
             let region = self.regions[id.0 as usize];
             if !member.is_here() {
                 continue;
             }
-            if seen.has_grown(id) {
+            if some_have_grown && seen.has_grown(id) {
                 member.newer = member.newer.min(seen.behind_since(id, &aim, region));
                 continue;
             }
@@ -246,12 +260,12 @@ impl Watched {
     pub(super) fn moved(&mut self, id: MemberId, now: Timestamp, seen: Seen<'_>) {
         let region = self.regions[id.0 as usize];
         let profiles = self.members.iter_mut().zip(&self.aims).zip(&mut self.of_kinds);
-        for ((members, aims), of_kinds) in profiles {
+        for (((members, aims), of_kinds), course) in profiles.zip(&mut self.courses) {
             let member = &mut members[id.0 as usize];
             if !member.is_here() {
                 continue;
             }
-            member.count(now);
+            member.count(now, course);
             let was_behind = member.newer <= now;
             member.newer = member.not_before.max(if seen.has_grown(id) {
                 let newer = aims.iter().map(|aim| seen.behind_since(id, aim, region)).min();
@@ -281,10 +295,10 @@ impl Watched {
 
     /// A member leaves: nothing of it counts any more.
     pub(super) fn left(&mut self, id: MemberId, now: Timestamp) {
-        for members in &mut self.members {
+        for (members, course) in self.members.iter_mut().zip(&mut self.courses) {
             let member = &mut members[id.0 as usize];
             if member.is_here() {
-                member.count(now);
+                member.count(now, course);
                 (member.newer, member.here.1) = (Timestamp::MAX, now);
             }
         }
@@ -292,10 +306,10 @@ impl Watched {
 
     /// What it came to by the end: by profile, then cohort.
     pub(super) fn outcome(&mut self, cohorts: &Cohorts, end: Timestamp) -> Vec<Vec<Behind>> {
-        let of_profile = |members: &mut Vec<Staleness>| {
+        let of_profile = |(members, course): (&mut Vec<Staleness>, &mut Course)| {
             let mut sums = vec![Behind::default(); cohorts.names.len()];
             for (member, mine) in members.iter_mut().zip(&cohorts.of) {
-                member.count(end);
+                member.count(end, course);
                 let (joined, left) = member.here;
                 let one = Behind {
                     present: (left.min(end) - joined.min(end)).as_millis(),
@@ -310,7 +324,16 @@ impl Watched {
             }
             sums
         };
-        self.members.iter_mut().map(of_profile).collect()
+        self.members.iter_mut().zip(&mut self.courses).map(of_profile).collect()
+    }
+
+    /// How far behind members were as time went on, once [`Self::outcome`] has counted all: by
+    /// profile, then step.
+    pub(super) fn over_time(&self) -> Vec<Vec<u32>> {
+        let of_profile = |(members, course): (&Vec<Staleness>, &Course)| {
+            course.means(members.iter().map(|member| member.here))
+        };
+        self.members.iter().zip(&self.courses).map(of_profile).collect()
     }
 }
 
@@ -320,7 +343,7 @@ impl Staleness {
     }
 
     /// Counts the time up to now.
-    fn count(&mut self, now: Timestamp) {
+    fn count(&mut self, now: Timestamp, course: &mut Course) {
         let from = self.counted.max(self.newer);
         if from < now {
             let (first, last) = ((from - self.newer).as_millis(), (now - self.newer).as_millis());
@@ -328,6 +351,7 @@ impl Staleness {
             self.twice_integral += square(last) - square(first);
             self.spent += last - first;
             self.worst = self.worst.max(last);
+            course.add(self.newer, (from, now));
         }
         self.counted = now;
     }
@@ -361,6 +385,7 @@ impl<'a> Seen<'a> {
 
     /// Whether what a member runs is older than this, and since when: by a pool that it has got,
     /// only since then.
+    #[inline(never)]
     fn below_since(self, id: MemberId, what: Released) -> Option<Timestamp> {
         let Self { observer, added, .. } = self;
         let mine = if added.is_empty() { &[][..] } else { added.of(id) };

@@ -238,7 +238,6 @@ impl Lengths {
             }
             Basis::Nodes(nodes) => {
                 let of_times = own.unwrap_or(luck.0);
-                let added = added.of(member);
                 let scene =
                     Scene { nodes, fleet, added, luck, of_times, now, member, number, slow };
                 let (takes, setback) = self.nodes.update(scene, scheduler);
@@ -274,7 +273,6 @@ impl Lengths {
             }
             Basis::Nodes(nodes) => {
                 let (of_times, slow) = (luck.0, 1.0);
-                let added = added.of(member);
                 let scene =
                     Scene { nodes, fleet, added, luck, of_times, now, member, number, slow };
                 let pools = pools.map(|(position, _)| position);

@@ -180,7 +180,7 @@ impl<'p> Hub<'p> {
         }
         self.read = 0;
         self.read_news(arrivals, now);
-        self.behind.reset(self.plans.len(), fleet, now);
+        self.behind.reset(self.plans.len(), fleet, (now, sim.world.setting.horizon));
         let seen = Seen::of(sim);
         for profile in 0..self.plans.len() {
             let rules = self.profile(profile);
@@ -561,7 +561,8 @@ impl<'p> Hub<'p> {
         let runs = self.runs.iter().map(|run| run.outcome(start)).collect();
         let behind = self.behind.outcome(&self.cohorts, end);
         let (own_upgrades, live_patched_nodes) = (self.own.done, self.live_patched);
-        Autonomous { runs, behind, own_upgrades, live_patched_nodes }
+        let over_time = self.behind.over_time();
+        Autonomous { runs, behind, over_time, own_upgrades, live_patched_nodes }
     }
 
     /// The runs of profiles, in the order in which they were made.

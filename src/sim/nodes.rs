@@ -32,7 +32,7 @@ use crate::bits::Bits;
 use crate::fleet::{Fleet, ImageVersion, KubernetesVersion, SecurityPatch};
 use crate::ids::{Column, MemberId, RegionId};
 use crate::scheduler::{Scheduler, Upgrade};
-use crate::sim::added::AddedPool;
+use crate::sim::added::Added;
 use crate::sim::draw::{BLOCK, Luck, Purpose, Sequence, unit};
 use crate::time::{Span, Timestamp};
 use budget::Budget;
@@ -86,8 +86,8 @@ impl Setback {
 pub(super) struct Scene<'a> {
     pub(super) nodes: &'a Nodes,
     pub(super) fleet: &'a Fleet,
-    /// Pools that the member has got since the start.
-    pub(super) added: &'a [AddedPool],
+    /// Pools that members have got since the start.
+    pub(super) added: &'a Added,
     /// The luck of the world, which budgets and shortages belong to.
     pub(super) luck: (&'a Luck, u32),
     /// The luck of the run that asks, which node times belong to.
@@ -422,17 +422,18 @@ impl Scene<'_> {
     /// A pool of the member, by its position, as some work sees it.
     #[inline]
     fn facts(&self, pool: usize, work: Work) -> PoolFacts {
-        self.nodes.pool((self.member, self.added), pool, work)
+        self.nodes.pool((self.member, Some(self.added)), pool, work)
     }
 
     /// Where the luck of this pool lies among the member's.
+    #[inline]
     fn place(&self, pool: usize) -> u32 {
         let position = u32::try_from(pool).expect("pools fit u32");
         if self.added.is_empty() {
             return position;
         }
         let of_fleet = self.fleet.members[self.member].pools.len();
-        let added = pool.checked_sub(of_fleet).map(|number| self.added[number]);
+        let added = pool.checked_sub(of_fleet).map(|number| self.added.of(self.member)[number]);
         added.map_or(position, |added| added.place(position))
     }
 

@@ -90,6 +90,9 @@ pub struct Autonomous {
     /// How far behind each profile the members were: by profile, then cohort
     /// ([`crate::sim::behind::Cohorts`]).
     pub behind: Vec<Vec<Behind>>,
+    /// The same as time went on, as the mean over the members that were there, in whole seconds: by
+    /// profile, then step ([`crate::sim::behind::STEPS`]).
+    pub over_time: Vec<Vec<u32>>,
     /// Upgrades that members' own channels did (U10).
     pub own_upgrades: u32,
     /// Nodes that got a security patch without a reimage (A2).

@@ -165,6 +165,7 @@ impl Truth {
     }
 
     /// A member runs something else now: kept of those that joined.
+    #[inline]
     pub(super) fn moved(
         &mut self,
         world: &World<'_>,

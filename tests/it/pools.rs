@@ -363,6 +363,13 @@ fn w9_a_profile_counts_a_member_as_behind_by_its_pool_from_then_on() {
         let mean = days_behind * days_behind / 2.0 / seconds(Span::from_days(10));
         assert!((behind.mean_seconds() - mean).abs() < 1e-6, "{}", behind.mean_seconds());
         assert_eq!(behind.worst.as_secs_f64().to_bits(), days_behind.to_bits());
+        // Step by step, 72 minutes each.
+        let over_time = &found.outcome.autonomous.as_ref().unwrap().over_time[0];
+        let expected = (0..=200).map(|step| step * 72).map(|minutes| {
+            let is_behind = (120..3 * 24 * 60 + 90).contains(&minutes);
+            if is_behind { (minutes - 120) * 60 } else { 0 }
+        });
+        assert!(over_time.iter().copied().eq(expected), "{over_time:?}");
     }
 }
 

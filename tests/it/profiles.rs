@@ -418,6 +418,9 @@ fn profiles_alone_have_no_charts_of_an_update() {
     for name in ["timeline-profiles.svg", "profile-runs.csv", "staleness.csv"] {
         assert!(has(&alone, name), "{name} is not among {alone:?}");
     }
+    for name in ["staleness.svg", "staleness.png", "staleness-progress.csv"] {
+        assert!(has(&alone, name) && has(&both, name), "{name}");
+    }
 }
 
 /// An image that arrives everywhere an hour after the start.

@@ -37,6 +37,9 @@ pub struct ProgressChart {
     pub note: String,
     /// Where the axis ends; `None`: where the curves have become flat.
     pub until: Option<Span>,
+    /// How far the vertical axis goes where it shows time; points are shares of that. `None`: it
+    /// shows the shares.
+    pub top: Option<Span>,
     /// The strategies, in scenario order.
     pub series: Vec<ProgressSeries>,
 }
@@ -157,13 +160,21 @@ fn x_range(chart: &ProgressChart) -> (Span, String) {
     (end + Span::from_millis(end.as_millis() / 40), cut)
 }
 
+/// The ticks of the vertical axis: where, as a share of it, and what.
+fn heights(top: Option<Span>) -> Vec<(f64, String)> {
+    let Some(top) = top else {
+        return (0..=4_u8).map(|n| (f64::from(n) / 4.0, format!("{} %", n * 25))).collect();
+    };
+    let ticks = elapsed_ticks(Span::ZERO, top, 5);
+    ticks.into_iter().map(|tick| (tick.at / millis(top), tick.label)).collect()
+}
+
 /// Grid, axes and their labels.
 fn frame(canvas: &mut Canvas, chart: &ProgressChart, plot: Rect, end: Span) {
-    for fifth in 0..=4 {
-        let y = plot.bottom() - plot.height * f64::from(fifth) / 4.0;
-        let colour = if fifth == 0 { AXIS } else { GRID };
+    for (share, label) in heights(chart.top) {
+        let y = plot.bottom() - plot.height * share;
+        let colour = if share > 0.0 { GRID } else { AXIS };
         canvas.line((plot.x, y), (plot.right(), y), Stroke::new(colour, 1.0));
-        let label = format!("{} %", fifth * 25);
         canvas.text(&small(&label, plot.x - 8.0, y, Anchor::End));
     }
     canvas.text(&small(&chart.axis, plot.x - 42.0, plot.y - 18.0, Anchor::Start));

@@ -77,6 +77,7 @@ pub(super) fn progress(strategies: usize, unit: f64) -> ProgressChart {
         note: "Runs that had not ended by the horizon (60d) count with what they had done."
             .to_owned(),
         until: None,
+        top: None,
         series: series.collect(),
     }
 }

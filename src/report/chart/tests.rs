@@ -21,6 +21,7 @@ fn gallery() -> Vec<(String, String)> {
     charts.push(("progress-minutes".into(), progress_svg(&progress(3, 0.001))));
     charts.push(("progress-years".into(), progress_svg(&progress(3, 12.0))));
     charts.push(("progress-horizon".into(), progress_svg(&cut_off())));
+    charts.push(("progress-of-time".into(), progress_svg(&of_time())));
     for members in [1, 10, 30, 100, 300, 1_000, 20_000] {
         charts.push((format!("timeline-{members}"), timeline_svg(&timeline(members))));
     }
@@ -33,6 +34,30 @@ fn cut_off() -> ProgressChart {
     chart.until = Some(Span::from_days(20));
     chart.horizon = Some(Span::from_days(18));
     chart
+}
+
+/// The vertical axis shows time.
+fn of_time() -> ProgressChart {
+    let mut chart = progress(3, 1.0);
+    chart.top = Some(Span::from_days(50));
+    chart.axis = "behind".to_owned();
+    chart
+}
+
+#[test]
+fn a_vertical_axis_of_time_has_ticks_of_time() {
+    let labels = |chart: &ProgressChart| {
+        let drawn = progress_svg(chart);
+        ["25 %", "100 %", ">14d<", ">42d<"].map(|label| drawn.matches(label).count())
+    };
+    let mut chart = of_time();
+    let mut minutes = chart.clone();
+    // No series: all that is left are the axes.
+    chart.series.clear();
+    (minutes.series, minutes.top) = (vec![], None);
+    let (time, shares) = (labels(&chart), labels(&minutes));
+    assert_eq!((time[0], time[1], shares[0], shares[1]), (0, 0, 1, 1));
+    assert!(time[3] > shares[3], "{time:?} {shares:?}");
 }
 
 /// What charts are rarely asked to draw.

@@ -74,6 +74,7 @@ fn progress_chart(results: &Results<'_>, progress: &Progress) -> ProgressChart {
         horizon: Some(summary.horizon),
         note: String::new(),
         until: None,
+        top: None,
         series: series.collect(),
     }
 }

@@ -26,11 +26,15 @@ pub(in crate::report) fn picture(name: &str, svg: String) -> Result<[ResultFile;
 pub(in crate::report) const MANIFEST: &str = "manifest.json";
 
 /// All other names that results have; beside them are timelines by strategy and sweeps by number.
-const NAMES: [&str; 29] = [
+const NAMES: [&str; 33] = [
     "summary.json",
     "summary.csv",
     "runs.csv",
     "profile-runs.csv",
+    "staleness.csv",
+    "staleness-progress.csv",
+    "staleness.svg",
+    "staleness.png",
     "differences.csv",
     "progress.csv",
     "histograms.csv",

@@ -58,6 +58,7 @@ fn progress_chart(results: &Results<'_>, progress: &Progress) -> ProgressChart {
         horizon: Some(summary.horizon),
         note,
         until: None,
+        top: None,
         series: series.collect(),
     }
 }

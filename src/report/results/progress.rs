@@ -55,10 +55,10 @@ impl Progress {
 }
 
 /// The share that is done in a replication at each of these times.
-type Shares<'a> = dyn Fn(&Outcome, &[Span]) -> Vec<f64> + 'a;
+pub(super) type Shares<'a> = dyn Fn(&Outcome, &[Span]) -> Vec<f64> + 'a;
 
-/// The quantiles over these replications at each of these times.
-fn curve(outcomes: &[Outcome], times: &[Span], of: &Shares<'_>) -> Vec<[f64; 5]> {
+/// The p5, p25, p50, p75 and p95 over these replications at each of these times.
+pub(super) fn curve(outcomes: &[Outcome], times: &[Span], of: &Shares<'_>) -> Vec<[f64; 5]> {
     let levels = [500, 2_500, 5_000, 7_500, 9_500]
         .map(|level| Level::from_basis_points(level).expect("the levels are between 0 and 10,000"));
     let mut by_time = vec![Vec::with_capacity(outcomes.len()); times.len()];

@@ -10,7 +10,7 @@ use crate::fleet::{Fleet, Member, OsType, Pool, UndrainableNodeBehavior};
 use crate::ids::{Column, MemberId};
 use crate::quantiles::{Distribution, Quantiles, Sums};
 use crate::scheduler::Upgrade;
-use crate::sim::added::{AddedPool, additions};
+use crate::sim::added::{Added, additions};
 use crate::sim::model::Setting;
 use crate::time::Span;
 
@@ -184,7 +184,7 @@ impl Nodes {
     #[inline]
     pub(super) fn pool(
         &self,
-        (member, added): (MemberId, &[AddedPool]),
+        (member, added): (MemberId, Option<&Added>),
         pool: usize,
         work: Work,
     ) -> PoolFacts {
@@ -196,7 +196,7 @@ impl Nodes {
     }
 
     #[inline]
-    fn pools_of(&self, member: MemberId, added: &[AddedPool], pool: usize) -> &Kinds {
+    fn pools_of(&self, member: MemberId, added: Option<&Added>, pool: usize) -> &Kinds {
         let first = self.first_pool[member] as usize;
         let next = MemberId(member.0 + 1);
         let end = if (next.0 as usize) < self.first_pool.len() {
@@ -207,7 +207,14 @@ impl Nodes {
         if first + pool < end {
             return &self.pools[first + pool];
         }
-        &self.added[&(member, added[first + pool - end].number())]
+        self.added_pool(member, added, first + pool - end)
+    }
+
+    /// A pool that a member has got: the first, the second, and so on.
+    #[cold]
+    fn added_pool(&self, member: MemberId, added: Option<&Added>, nth: usize) -> &Kinds {
+        let added = added.expect("the fleet has no such pool").of(member)[nth];
+        &self.added[&(member, added.number())]
     }
 
     #[inline]
@@ -232,7 +239,7 @@ impl Nodes {
         const SLOW: f64 = 0.02;
         let around = 2.0 * self.create_surge.distribution().mean();
         let pool = |member: MemberId, pool: usize| {
-            let facts = self.pool((member, &[]), pool, Work::Update(UpgradeKind::NodeImageOnly));
+            let facts = self.pool((member, None), pool, Work::Update(UpgradeKind::NodeImageOnly));
             let kind = &self.kinds[usize::from(facts.kind)];
             let nodes = facts.settings.nodes;
             let way = facts.settings.way(nodes, Capacity::Plenty, None);
@@ -260,7 +267,7 @@ impl Nodes {
         let member = |(id, member): (MemberId, &Member)| {
             let (mut total, mut surge) = (0.0, 0);
             for pool in 0..member.pools.len() {
-                let facts = self.pool((id, &[]), pool, work);
+                let facts = self.pool((id, None), pool, work);
                 let kind = &self.kinds[usize::from(facts.kind)];
                 let nodes = facts.settings.nodes;
                 let way = facts.settings.way(nodes, Capacity::Plenty, None);
