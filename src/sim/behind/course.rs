@@ -15,7 +15,8 @@ pub(super) struct Course {
     start: Timestamp,
     /// From step to step, in milliseconds.
     step: u64,
-    /// The last step, a fraction of a second before the horizon if it is no whole number of seconds.
+    /// The last step: the horizon, or a fraction of a second before it where it is no whole number
+    /// of seconds.
     end: Timestamp,
     /// How many are behind.
     behind: Vec<i64>,
