@@ -405,6 +405,8 @@ fn small_panels(canvas: &mut Canvas, chart: &ProgressChart, top: f64, end: Span)
         return;
     }
     let wide = (WIDTH - 2.0 * MARGIN - 3.0 * 24.0) / 4.0;
+    // Of shares, the half is enough; of time, the lines are those of the large panel.
+    let every = if chart.top.is_some() { 1 } else { 2 };
     for (index, series) in chart.series.iter().enumerate() {
         let x = MARGIN + (wide + 24.0) * count(index % 4);
         let y = top + 186.0 * count(index / 4);
@@ -412,9 +414,9 @@ fn small_panels(canvas: &mut Canvas, chart: &ProgressChart, top: f64, end: Span)
         tag(canvas, index, (x + 9.0, y + 6.0), 8.0);
         let name = shorten(&series.name, 12.0, Weight::SemiBold, wide - 24.0);
         canvas.text(&Text::centred(&name, x + 24.0, y + 6.0, 12.0).bold());
-        for half in 0..=2 {
-            let line = plot.bottom() - plot.height * f64::from(half) / 2.0;
-            let colour = if half == 0 { AXIS } else { GRID };
+        for (share, _) in heights(chart.top).into_iter().step_by(every) {
+            let line = plot.bottom() - plot.height * share;
+            let colour = if share > 0.0 { GRID } else { AXIS };
             canvas.line((plot.x, line), (plot.right(), line), Stroke::new(colour, 1.0));
         }
         for tick in elapsed_ticks(Span::ZERO, end, 4) {
