@@ -253,7 +253,7 @@ fn timing(outcomes: &Outcomes, clock: &Clock, threads: usize) -> String {
     let (mut runs, mut updates) = (0_u64, 0_u64);
     for outcome in all {
         runs += 1;
-        updates += u64::from(outcome.updated) + u64::from(outcome.failed);
+        updates += outcome.updates();
     }
     format!(
         "{} in {} on {}: {} replications/s, {} member updates/s",

@@ -137,6 +137,18 @@ pub struct Counts {
     pub not_started: u32,
 }
 
+impl Outcome {
+    /// Members that were updated or failed, in all runs, and members' own upgrades.
+    pub fn updates(&self) -> u64 {
+        let of = |updated: u32, failed: u32| u64::from(updated) + u64::from(failed);
+        let own = self.autonomous.iter().map(|autonomous| {
+            let runs = autonomous.runs.iter().map(|run| of(run.counts.updated, run.counts.failed));
+            u64::from(autonomous.own_upgrades) + runs.sum::<u64>()
+        });
+        of(self.updated, self.failed) + own.sum::<u64>()
+    }
+}
+
 impl Counts {
     fn of(scheduler: &Scheduler<'_>) -> Self {
         let by_state = scheduler.members_by_state();
