@@ -19,10 +19,7 @@ pub use auto_metric::AutoMetric;
 pub use histogram::{MemberTimes, Pooled};
 pub use metric::{ChangeMetric, CostMetric, Metric, Unit};
 pub use precision::{Goal, HEADLINES, Reached, Sought};
-pub use sensitivity::{
-    Answer, Change, FACTORS, Input, Overtaking, RANKED, Trial, answers, changes, overtakings,
-    trials,
-};
+pub use sensitivity::{Answer, Change, FACTORS, Input, Overtaking, Question, Trial, trials};
 pub use sweep::{MOST_POINTS, grid};
 pub use updates::UpdateTimes;
 

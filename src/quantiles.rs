@@ -7,6 +7,7 @@
 mod special;
 mod sums;
 mod table;
+mod varied;
 
 pub use sums::{Sums, passing};
 pub use table::Quantiles;
@@ -170,7 +171,8 @@ impl Distribution {
 
     /// Beta, on 0 to 1; both parameters from 0.05 to 100,000.
     pub fn beta(a: f64, b: f64) -> Result<Self, String> {
-        Ok(Self(Kind::Beta { a: within("a", a, 0.05, 1e5)?, b: within("b", b, 0.05, 1e5)? }))
+        let [low, high] = SHAPES;
+        Ok(Self(Kind::Beta { a: within("a", a, low, high)?, b: within("b", b, low, high)? }))
     }
 
     /// The inverse of the empirical distribution of these values, linear between them: the
@@ -206,6 +208,9 @@ impl Distribution {
         Ok(Self(Kind::Mixture(parts.map(|(weight, of)| (weight / sum, of)).collect())))
     }
 }
+
+/// The smallest and the largest `a` and `b` of a beta distribution.
+const SHAPES: [f64; 2] = [0.05, 1e5];
 
 /// The shares of a normal below its two bounds, and how much lies between.
 fn normal_window(mean: f64, sd: f64, low: f64, high: f64) -> (Share, Share, f64) {
@@ -248,21 +253,6 @@ impl Distribution {
                 Kind::Mixture(scaled.collect::<Option<_>>()?)
             }
         }))
-    }
-
-    /// A beta distribution with the same `a` and `factor` times the mean, at most 0.99; `None` of
-    /// other distributions.
-    pub fn leaning(&self, factor: f64) -> Option<Self> {
-        let Kind::Beta { a, b } = self.0 else { return None };
-        let mean = (a / (a + b) * factor).min(0.99);
-        Self::beta(a, a * (1.0 - mean) / mean).ok()
-    }
-
-    /// A lognormal with the same median and `factor` times the sigma, at most 10; `None` of other
-    /// distributions.
-    pub fn spread(&self, factor: f64) -> Option<Self> {
-        let Kind::Lognormal { median, sigma } = self.0 else { return None };
-        Some(Self(Kind::Lognormal { median, sigma: (sigma * factor).clamp(0.0, 10.0) }))
     }
 
     /// The value below which the share `p` lies, 0 < p < 1, to about ten digits.

@@ -10,6 +10,7 @@ pub mod alone;
 mod changes;
 mod checks;
 mod distribution;
+mod drawn;
 mod files;
 mod joining;
 pub mod lints;

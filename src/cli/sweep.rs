@@ -47,10 +47,14 @@ pub(crate) struct Options {
     /// make a grid
     #[arg(long, value_name = "PATH=VALUES", required_unless_present = "sensitivity")]
     vary: Vec<Variation>,
-    /// Which assumptions move the makespan most: those of `world`, and the poll interval, one at a
-    /// time, a third and three times of what they are
+    /// Which assumptions move the answer most: all numbers that are assumed, one at a time, a third
+    /// and three times of what they are
     #[arg(long, conflicts_with_all = ["vary", "front"])]
     sensitivity: bool,
+    /// With --sensitivity: the metric that is the answer [default: makespan; without an update
+    /// autoUpgrade.behind, or changes.timeTo100]
+    #[arg(long, value_name = "METRIC", conflicts_with_all = ["vary", "front"])]
+    metric: Option<Metric>,
     /// Two metrics of which less is better: what no other point beats in both is efficient
     #[arg(long, value_name = "A,B", default_value = "makespan,failedMembers", value_parser = front)]
     front: [Metric; 2],

@@ -1,5 +1,6 @@
 //! Numbers as people read them: `3d 4h`, `1,000`, `987.2`, `0.3 %`.
 
+use crate::experiment::Unit;
 use crate::time::Span;
 
 /// A span in its two largest units, rounded to the smaller one: `23d 4h`, `45m`, `−2h 10m`.
@@ -89,6 +90,26 @@ pub fn percent(share: f64) -> String {
         0 => "< 0.1 %".to_owned(),
         1_000 => "> 99.9 %".to_owned(),
         _ => format!("{}.{} %", tenths / 10, tenths % 10),
+    }
+}
+
+/// A number in its unit, or by how much it changed: `−3h 20m`, `12.5`, `−4 %`.
+pub fn change(value: f64, unit: Unit) -> String {
+    let sign = if value < 0.0 { "−" } else { "" };
+    match unit {
+        Unit::Seconds => seconds(value),
+        Unit::Hours => seconds(value * 3_600.0),
+        Unit::Count => format!("{sign}{}", count(value.abs())),
+        Unit::Share => format!("{sign}{}", percent(value.abs())),
+    }
+}
+
+/// A half-width in a unit, times as [`rough`].
+pub fn rough_change(value: f64, unit: Unit) -> String {
+    match unit {
+        Unit::Seconds => rough(value),
+        Unit::Hours => rough(value * 3_600.0),
+        Unit::Count | Unit::Share => change(value, unit),
     }
 }
 

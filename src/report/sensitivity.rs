@@ -4,14 +4,18 @@ use std::path::Path;
 
 use serde_json::json;
 
-use super::chart::{self, Measure, TornadoBar, TornadoChart, TornadoPanel};
+use super::chart::{self, TornadoBar, TornadoChart, TornadoPanel};
 use super::human;
 use super::results::folder::{self, MANIFEST, picture};
 use super::results::tables::{Table, number};
 use super::results::{ResultFile, file};
+use super::sweep::{label_of, measure};
 use crate::error::Diagnostic;
-use crate::experiment::{Answer, Change, FACTORS, Input, Overtaking, RANKED, Unit};
+use crate::experiment::{Answer, Change, FACTORS, Input, Metric, Overtaking, Question};
 use crate::stats::{Bound, Statistic};
+
+/// So many inputs stand in the table and the chart; the others move less, and are in the files.
+const SHOWN: usize = 15;
 
 /// All trials of a scenario.
 #[derive(Debug, Clone, PartialEq)]
@@ -22,6 +26,8 @@ pub struct Sensitivity {
     pub digest: String,
     /// Its seed.
     pub seed: u64,
+    /// What was asked of every trial.
+    pub question: Question,
     /// Replications of each strategy in each trial.
     pub replications: usize,
     /// The strategies, in scenario order.
@@ -61,13 +67,14 @@ impl Row {
 }
 
 impl Sensitivity {
-    /// Sorts inputs by the largest change of any strategy's mean makespan.
+    /// Sorts inputs by the largest change of any strategy's mean.
     pub fn sort(&mut self) {
         let size = |input: Input| {
             let rows = self.rows.iter().filter(|row| row.input == input);
             rows.map(Row::size).fold(0.0, f64::max)
         };
-        let sizes: Vec<(Input, f64)> = Input::ALL.map(|input| (input, size(input))).to_vec();
+        let sizes: Vec<(Input, f64)> =
+            self.inputs().into_iter().map(|input| (input, size(input))).collect();
         let of =
             |input: Input| sizes.iter().find(|(other, _)| *other == input).map_or(0.0, |s| s.1);
         self.rows.sort_by(|a, b| of(b.input).total_cmp(&of(a.input)));
@@ -80,14 +87,21 @@ impl Sensitivity {
         inputs
     }
 
-    /// The inputs that change no strategy's makespan at all, and the others, in the order of the
-    /// rows.
-    fn split(&self) -> (Vec<Input>, Vec<Input>) {
+    /// The inputs that are shown, those that move less than they do, and those that move nothing
+    /// at all, each in the order of the rows.
+    fn split(&self) -> [Vec<Input>; 3] {
         let is_idle = |input: &Input| {
-            let rows = self.rows.iter().filter(|row| row.input == *input);
-            rows.flat_map(|row| &row.changes).all(|change| change.change == Some(0.0))
+            let mut rows = self.rows.iter().filter(|row| row.input == *input);
+            rows.all(|row| row.changes.iter().all(|change| change.values[0] == change.values[1]))
         };
-        self.inputs().into_iter().partition(is_idle)
+        let (idle, mut busy): (Vec<Input>, Vec<Input>) =
+            self.inputs().into_iter().partition(is_idle);
+        let less = busy.split_off(SHOWN.min(busy.len()));
+        [busy, less, idle]
+    }
+
+    fn metric(&self) -> Metric {
+        self.question.metric
     }
 
     /// All files, the manifest last.
@@ -104,6 +118,7 @@ impl Sensitivity {
             "seed": self.seed,
             "replications": self.replications,
             "strategies": self.strategies,
+            "metric": self.metric().to_string(),
             "factors": FACTORS,
             "inputs": self.inputs().into_iter().map(Input::key).collect::<Vec<_>>(),
         });
@@ -139,21 +154,22 @@ pub fn sensitivity_csv(sensitivity: &Sensitivity) -> String {
         "low",
         "high",
     ]);
-    let seconds = |value: f64| number(value, Unit::Seconds).to_string();
+    let unit = sensitivity.metric().unit();
+    let written = |value: f64| number(value, unit).to_string();
     for row in &sensitivity.rows {
         for change in &row.changes {
-            let value = |of: Option<f64>| of.map_or(">horizon".to_owned(), seconds);
-            let bound = |of: Option<Bound>| of.and_then(Bound::value).map(seconds);
+            let value = |of: Option<f64>| of.map_or(">horizon".to_owned(), written);
+            let bound = |of: Option<Bound>| of.and_then(Bound::value).map(written);
             let (low, high) = (change.interval.map(|i| i.low), change.interval.map(|i| i.high));
             table.row([
                 row.input.key().to_owned(),
                 if row.factor < 1.0 { "1/3".to_owned() } else { "3".to_owned() },
                 sensitivity.strategies[change.strategy].clone(),
-                "makespan".to_owned(),
+                sensitivity.metric().to_string(),
                 change.statistic.to_string(),
                 value(change.values[0]),
                 value(change.values[1]),
-                change.change.map(seconds).unwrap_or_default(),
+                change.change.map(written).unwrap_or_default(),
                 bound(low).unwrap_or_default(),
                 bound(high).unwrap_or_default(),
             ]);
@@ -176,7 +192,7 @@ pub fn sensitivity_json(sensitivity: &Sensitivity) -> String {
                 .map(|change| {
                     json!({
                         "strategy": name(change.strategy),
-                        "metric": "makespan",
+                        "metric": sensitivity.metric().to_string(),
                         "statistic": change.statistic.to_string(),
                         "base": change.values[0],
                         "value": change.values[1],
@@ -190,10 +206,7 @@ pub fn sensitivity_json(sensitivity: &Sensitivity) -> String {
             let overtakings: Vec<_> = row
                 .overtakings
                 .iter()
-                .map(|of| {
-                    let (faster, slower) = (name(of.faster), name(of.slower));
-                    json!({"faster": faster, "slower": slower, "clear": of.clear})
-                })
+                .map(|of| json!({"less": name(of.less), "more": name(of.more), "clear": of.clear}))
                 .collect();
             let answers: Vec<_> = row
                 .answers
@@ -222,20 +235,22 @@ pub fn sensitivity_json(sensitivity: &Sensitivity) -> String {
     serde_json::to_string_pretty(&whole).expect("values are JSON") + "\n"
 }
 
-/// Headings and rows of the table: a row for each trial and strategy, but for inputs that change
-/// nothing.
+/// Headings and rows of the table: a row for each trial and strategy, of the inputs that move the
+/// metric most.
 pub fn table(sensitivity: &Sensitivity) -> (Vec<String>, Vec<Vec<String>>) {
-    let headings = ["input", "", "strategy", "change of mean\nmakespan", "change of\np95"];
+    let metric = sensitivity.metric();
+    let mean = format!("change of mean\n{metric}");
+    let headings = ["input", "", "strategy", &mean, "change of\np95"];
     let mut rows = Vec::new();
-    let (_, busy) = sensitivity.split();
-    for row in sensitivity.rows.iter().filter(|row| busy.contains(&row.input)) {
+    let [most, ..] = sensitivity.split();
+    for row in sensitivity.rows.iter().filter(|row| most.contains(&row.input)) {
         for (index, name) in sensitivity.strategies.iter().enumerate() {
             rows.push(vec![
                 row.input.key().to_owned(),
                 times(row.factor).to_owned(),
                 name.clone(),
-                shown(row.change(index, true)),
-                shown(row.change(index, false)),
+                shown(metric, row.change(index, true)),
+                shown(metric, row.change(index, false)),
             ]);
         }
     }
@@ -243,14 +258,15 @@ pub fn table(sensitivity: &Sensitivity) -> (Vec<String>, Vec<Vec<String>>) {
 }
 
 /// `+3h 20m ± 12m`; a star where cut-off runs count as the horizon.
-fn shown(change: Option<&Change>) -> String {
+fn shown(metric: Metric, change: Option<&Change>) -> String {
     let Some(change) = change else { return String::new() };
     let Some(value) = change.change else { return "> horizon".to_owned() };
     let sign = if value > 0.0 { "+" } else { "" };
     let star = if change.restricted { "*" } else { "" };
     let half = change.interval.and_then(|interval| interval.half_width(value));
-    let half = half.map(|half| format!(" ± {}", human::rough(half))).unwrap_or_default();
-    format!("{sign}{}{star}{half}", human::seconds(value))
+    let half = half.map(|half| format!(" ± {}", human::rough_change(half, metric.unit())));
+    let value = human::change(value, metric.unit());
+    format!("{sign}{value}{star}{}", half.unwrap_or_default())
 }
 
 /// What the table is of, above it.
@@ -264,14 +280,20 @@ pub fn title(sensitivity: &Sensitivity) -> String {
     )
 }
 
-/// What follows the table: what changes nothing, whose order changes, and what the numbers are.
+/// What follows the table: what moves less and what nothing, whose order changes, and what the
+/// numbers are.
 pub fn conclusions(sensitivity: &Sensitivity) -> Vec<String> {
-    let mut lines = orders(sensitivity);
-    let (idle, _) = sensitivity.split();
-    if !idle.is_empty() {
-        let names: Vec<&str> = idle.into_iter().map(Input::key).collect();
-        lines.insert(0, format!("no makespan changes at all with: {}", names.join(", ")));
+    let mut lines = Vec::new();
+    let [_, less, idle] = sensitivity.split();
+    let names = |of: Vec<Input>| of.into_iter().map(Input::key).collect::<Vec<_>>().join(", ");
+    let metric = sensitivity.metric();
+    if !less.is_empty() {
+        lines.push(format!("{metric} changes less than that with: {}", names(less)));
     }
+    if !idle.is_empty() {
+        lines.push(format!("no {metric} changes at all with: {}", names(idle)));
+    }
+    lines.extend(orders(sensitivity));
     let restricted = sensitivity.rows.iter().flat_map(|row| &row.changes).any(|c| c.restricted);
     if restricted {
         lines.push("*: runs that the horizon cut off count as the horizon".to_owned());
@@ -285,27 +307,29 @@ pub fn conclusions(sensitivity: &Sensitivity) -> Vec<String> {
     lines
 }
 
+/// What is said of an order that is not beyond doubt.
+fn doubt(clear: bool) -> &'static str {
+    if clear { "" } else { " (in doubt: an interval of their difference includes zero)" }
+}
+
 /// Whose order changes, a line each.
 fn orders(sensitivity: &Sensitivity) -> Vec<String> {
     let mut lines = Vec::new();
+    let metric = sensitivity.metric();
     for row in &sensitivity.rows {
         for overtaking in &row.overtakings {
-            let doubt = if overtaking.clear {
-                ""
-            } else {
-                " (in doubt: an interval of their difference includes zero)"
-            };
             lines.push(format!(
-                "order: with {} {}, `{}` is faster than `{}` on average{doubt}",
+                "order: with {} {}, `{}` has less {metric} than `{}` on average{}",
                 row.input.key(),
                 times(row.factor),
-                sensitivity.strategies[overtaking.faster],
-                sensitivity.strategies[overtaking.slower]
+                sensitivity.strategies[overtaking.less],
+                sensitivity.strategies[overtaking.more],
+                doubt(overtaking.clear),
             ));
         }
     }
     if lines.is_empty() && sensitivity.strategies.len() > 1 {
-        lines.push("order: no assumption changes the order of the mean makespans".to_owned());
+        lines.push(format!("order: no assumption changes the order of the means of {metric}"));
     }
     lines.extend(changed_answers(sensitivity));
     lines
@@ -316,26 +340,22 @@ fn changed_answers(sensitivity: &Sensitivity) -> Vec<String> {
     let mut lines = Vec::new();
     for row in &sensitivity.rows {
         for answer in &row.answers {
-            let doubt = if answer.clear {
-                ""
-            } else {
-                " (in doubt: an interval of their difference includes zero)"
-            };
             lines.push(format!(
-                "best: with {} {}, `{}` instead of `{}` has the least {}{doubt}",
+                "best: with {} {}, `{}` instead of `{}` has the least {}{}",
                 row.input.key(),
                 times(row.factor),
                 sensitivity.strategies[answer.is],
                 sensitivity.strategies[answer.was],
                 answer.metric,
+                doubt(answer.clear),
             ));
         }
     }
     if lines.is_empty() && sensitivity.strategies.len() > 1 {
-        let metrics = RANKED.map(|metric| metric.to_string());
+        let metrics = sensitivity.question.ranked().into_iter().map(|metric| metric.to_string());
         lines.push(format!(
             "best: no assumption changes which strategy has the least {}",
-            metrics.join(", ")
+            metrics.collect::<Vec<_>>().join(", ")
         ));
     }
     lines
@@ -343,8 +363,10 @@ fn changed_answers(sensitivity: &Sensitivity) -> Vec<String> {
 
 fn tornado(sensitivity: &Sensitivity) -> TornadoChart {
     // Where nothing changes anything, that is what the chart shows.
-    let (idle, busy) = sensitivity.split();
-    let inputs = if busy.is_empty() { idle } else { busy };
+    let [most, less, mut idle] = sensitivity.split();
+    idle.truncate(SHOWN);
+    let inputs = if most.is_empty() { idle } else { most };
+    let metric = sensitivity.metric();
     let panel = |(index, name): (usize, &String)| {
         let bar = |input: &Input| {
             let change = |factor: f64| {
@@ -357,31 +379,42 @@ fn tornado(sensitivity: &Sensitivity) -> TornadoChart {
                     None => Some(0.0),
                 }
             };
-            let key = input.key();
-            let name = key.strip_prefix("world.").unwrap_or(key);
-            TornadoBar { name: name.to_owned(), changes: FACTORS.map(change) }
+            TornadoBar { name: label(*input), changes: FACTORS.map(change) }
         };
         let base = sensitivity.rows.first().and_then(|row| row.change(index, true));
-        let base = base.and_then(|change| change.values[0]).map(human::seconds);
-        let base = base.map(|mean| format!(": mean makespan {mean}")).unwrap_or_default();
+        let base = base.and_then(|change| change.values[0]);
+        let base = base.map(|mean| format!(": mean {}", human::change(mean, metric.unit())));
+        let base = base.unwrap_or_default();
         TornadoPanel { name: format!("{name}{base}"), bars: inputs.iter().map(bar).collect() }
     };
-    let restricted = sensitivity.rows.iter().flat_map(|row| &row.changes).any(|c| c.restricted);
+    let mut notes = Vec::new();
+    if !less.is_empty() {
+        notes.push(format!("{} more assumptions move less.", less.len()));
+    }
+    if sensitivity.rows.iter().flat_map(|row| &row.changes).any(|change| change.restricted) {
+        notes.push("Runs that the horizon cut off count as the horizon.".to_owned());
+    }
     TornadoChart {
-        title: "What moves the makespan".to_owned(),
+        title: format!("What moves the mean {}", label_of(metric)),
         subtitle: format!(
             "{} · {} replications, all on the same luck · one assumption at a time",
             sensitivity.scenario,
             human::thousands(sensitivity.replications as u64)
         ),
-        measure: Measure::Duration,
-        axis: "change of the mean makespan".to_owned(),
+        measure: measure(metric),
+        axis: format!("change of mean {}", label_of(metric)),
         ends: ["a third of what is assumed".to_owned(), "three times of it".to_owned()],
         panels: sensitivity.strategies.iter().enumerate().map(panel).collect(),
-        note: if restricted {
-            "Runs that the horizon cut off count as the horizon.".to_owned()
-        } else {
-            String::new()
-        },
+        note: notes.join(" "),
     }
+}
+
+/// What an input is called in the chart, where there is little room.
+fn label(input: Input) -> String {
+    let key = input.key().strip_prefix("world.").unwrap_or(input.key());
+    let parts = [(".lognormal.sigma", " (sigma)"), (".mixture.weight", " (weights)")];
+    let parts = parts.into_iter().chain([(".beta", " (a and b)")]);
+    let mut of_part =
+        parts.filter_map(|(part, said)| Some(key.strip_suffix(part)?.to_owned() + said));
+    of_part.next().unwrap_or_else(|| key.to_owned())
 }

@@ -1,6 +1,7 @@
 //! What may happen around the scheduler: the models of the simulated world and their parameters.
 
-use crate::fleet::{Amount, Fleet};
+pub use crate::fleet::Amount;
+use crate::fleet::Fleet;
 use crate::ids::RegionId;
 pub use crate::quantiles::Distribution;
 use crate::scheduler::auto_upgrade::Profile;

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::AtomicBool;
 
-use fleetsim::experiment::{Effort, Experiment, History, Outcomes};
+use fleetsim::experiment::{Effort, Experiment, History, Input, Outcomes};
 use fleetsim::scenario::Scenario;
 use fleetsim::scheduler::Plan;
 use fleetsim::sim::{Outcome, Simulation};
@@ -24,6 +24,11 @@ pub(crate) const POOL: &str =
 /// The update of all of them.
 pub(crate) const UPDATE: &str = "managedClusterUpdate: {upgrade: {type: NodeImageOnly}, \
                                  nodeImageSelection: {type: Latest}}";
+
+/// The input of a sensitivity analysis with this key.
+pub(crate) fn input(key: &str) -> Input {
+    Input::all().find(|input| input.key() == key).unwrap_or_else(|| panic!("there is no {key}"))
+}
 
 /// Reads a scenario that is right.
 #[track_caller]

@@ -1,6 +1,7 @@
 //! The integration tests, one binary.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod assumptions;
 mod broken;
 mod campaigns;
 mod changes;

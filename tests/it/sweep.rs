@@ -6,14 +6,12 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::AtomicBool;
 
-use fleetsim::experiment::{
-    Answer, Effort, Experiment, Input, Metric, Outcomes, answers, changes, overtakings, trials,
-};
+use fleetsim::experiment::{Answer, Effort, Experiment, Input, Metric, Outcomes, Question, trials};
 use fleetsim::scenario::Scenario;
 use fleetsim::scenario::vary::{Edit, Variation};
 use fleetsim::stats::{Confidence, Interval, Statistic};
 
-use crate::experiments::{POOL, RELEASED, START, UPDATE, experiment, read};
+use crate::experiments::{POOL, RELEASED, START, UPDATE, experiment, input, read};
 
 /// Three members; one by one, or one, a wait of 40 minutes, and the other two at once.
 fn scenario(world: &str) -> String {
@@ -176,13 +174,22 @@ fn sensitivity_finds_what_is_known_of_a_toy() {
     assert_eq!(minutes(&known), [90, 100]);
     let trials = trials(&[&base]);
     let inputs: Vec<Input> = trials.iter().map(|trial| trial.input).collect();
-    let wanted = [Input::UpdateDuration, Input::PollInterval].map(|input| [input; 2]).concat();
+    let [duration, poll] = ["world.durations.update", "update.pollInterval"].map(input);
+    let wanted = [poll, poll, duration, duration];
     assert_eq!(inputs, wanted, "what is off, or has no sigma, is left out");
+    let question = Question {
+        metric: Question::default_metric(&base),
+        has_members: true,
+        horizon: base.horizon,
+        confidence: Confidence::DEFAULT,
+        deterministic: true,
+    };
+    assert_eq!(question.metric, Metric::Makespan);
     let mut seen = BTreeMap::new();
     for trial in &trials {
         let found = outcomes(&trial.scenarios[0]);
-        let (sure, pair) = ((Confidence::DEFAULT, true), [&known, &found]);
-        let changes = changes(pair, base.horizon, sure);
+        let pair = [&known, &found];
+        let changes = question.changes(pair);
         let means: Vec<f64> = changes
             .iter()
             .filter(|change| change.statistic == Statistic::Mean)
@@ -193,35 +200,37 @@ fn sensitivity_finds_what_is_known_of_a_toy() {
             assert_eq!(change.interval, Some(Interval::of(value, value)), "no luck, no doubt");
         }
         seen.insert((trial.input, trial.factor > 1.0), means);
-        let overtaken = overtakings(pair, base.horizon, sure);
+        let overtaken = question.overtakings(pair);
         // 270 against 90 + 40 + 90 minutes: now the waves are faster.
-        let is_slow = trial.input == Input::UpdateDuration && trial.factor > 1.0;
+        let is_slow = trial.input == duration && trial.factor > 1.0;
         let wanted: Vec<(usize, usize, bool)> = if is_slow { vec![(1, 0, true)] } else { vec![] };
-        let found: Vec<_> = overtaken.iter().map(|o| (o.faster, o.slower, o.clear)).collect();
+        let found: Vec<_> = overtaken.iter().map(|o| (o.less, o.more, o.clear)).collect();
         assert_eq!(found, wanted, "{:?} × {}", trial.input, trial.factor);
         // And that they are is another answer to the question which is the faster one.
-        let answers = answers(pair, base.horizon, sure);
+        let answers = question.answers(pair);
         let of_makespan = answers.iter().filter(|answer| answer.metric == Metric::Makespan);
         let wanted = Answer { metric: Metric::Makespan, was: 0, is: 1, clear: true };
         let wanted = if is_slow { vec![wanted] } else { vec![] };
         assert_eq!(of_makespan.copied().collect::<Vec<_>>(), wanted);
     }
-    assert_eq!(seen[&(Input::UpdateDuration, false)], [-60.0, -40.0]);
-    assert_eq!(seen[&(Input::UpdateDuration, true)], [180.0, 120.0]);
-    assert_eq!(seen[&(Input::PollInterval, false)], [0.0, 0.0]);
-    assert_eq!(seen[&(Input::PollInterval, true)], [0.0, 0.0]);
+    assert_eq!(seen[&(duration, false)], [-60.0, -40.0]);
+    assert_eq!(seen[&(duration, true)], [180.0, 120.0]);
+    assert_eq!(seen[&(poll, false)], [0.0, 0.0]);
+    assert_eq!(seen[&(poll, true)], [0.0, 0.0]);
 }
 
 #[test]
 fn sensitivity_caps_shares_and_pairs_by_luck() {
     let base = read(&scenario(LUCKY));
-    let transient = Input::FailureTransient.multiplied(&base, 3.0);
+    let transient = input("world.failures.transient").multiplied(&base, 3.0);
     assert!(transient.is_none(), "all failures are transient already");
-    let often = Input::FailureProbability.multiplied(&base, 20.0).unwrap();
+    let often = input("world.failures.probability").multiplied(&base, 20.0).unwrap();
     assert!((often.world.failures.as_ref().unwrap().probability - 1.0).abs() < 1e-12);
     // On the same luck a longer duration makes every single run longer.
-    let (known, slow) =
-        (outcomes(&base), outcomes(&Input::UpdateDuration.multiplied(&base, 3.0).unwrap()));
+    let (known, slow) = (
+        outcomes(&base),
+        outcomes(&input("world.durations.update").multiplied(&base, 3.0).unwrap()),
+    );
     for (before, after) in known.by_strategy.iter().flatten().zip(slow.by_strategy.iter().flatten())
     {
         assert!(after.makespan.unwrap() > before.makespan.unwrap());
@@ -328,6 +337,10 @@ fn wrong_sweeps_exit_2_before_anything_is_simulated() {
         vec!["sweep", "toy.yaml", "--vary", "update.pollInterval=1m,soon"],
         vec!["sweep", "toy.yaml", "--vary", "seed=1", "--vary", "seed=2"],
         vec!["sweep", "toy.yaml", "--vary", "seed=1", "--sensitivity"],
+        vec!["sweep", "toy.yaml", "--vary", "seed=1", "--metric", "makespan"],
+        vec!["sweep", "toy.yaml", "--sensitivity", "--metric", "autoUpgrade.behind"],
+        vec!["sweep", "toy.yaml", "--sensitivity", "--metric", "changes.done"],
+        vec!["sweep", "toy.yaml", "--sensitivity", "--metric", "happiness"],
         vec![
             "sweep",
             "toy.yaml",
@@ -376,6 +389,47 @@ fn sensitivity_on_the_command_line() {
     for name in ["sensitivity.svg", "sensitivity.png", "manifest.json"] {
         assert!(dir.join("out").join(name).exists(), "{name}");
     }
+}
+
+/// Whatever the answer is, and on however many threads it is computed.
+#[test]
+fn sensitivity_of_another_metric() {
+    let folder = folder();
+    let dir = folder.path();
+    let line = ["sweep", "toy.yaml", "--sensitivity", "-n", "30", "--metric", "restarts"];
+    let files = ["1", "2", "3"].map(|threads| {
+        let out = format!("out-{threads}");
+        let (code, stdout, stderr) =
+            said(dir, &[&line[..], &["--threads", threads, "-o", &out]].concat());
+        assert_eq!(code, 0, "{stderr}");
+        assert!(
+            stdout.contains("no restarts changes at all with: update.pollInterval"),
+            "{stdout}"
+        );
+        let bytes = |name: &str| fs::read(dir.join(&out).join(name)).unwrap();
+        [stdout.into_bytes(), bytes("sensitivity.csv"), bytes("sensitivity.svg")]
+    });
+    assert!(files[0] == files[1] && files[1] == files[2]);
+    let table = rows(&dir.join("out-1/sensitivity.csv"));
+    assert!(table.iter().all(|row| row["metric"] == "restarts"));
+    // Every failure is followed by a restart here, so three times the probability has more of them.
+    let more = |row: &&BTreeMap<String, String>| {
+        let key = ["input", "factor", "statistic"].map(|key| row[key].as_str());
+        key == ["world.failures.probability", "3", "mean"]
+    };
+    let changes: Vec<f64> =
+        table.iter().filter(more).map(|row| row["change"].parse().unwrap()).collect();
+    assert!(changes.len() == 2 && changes.iter().all(|change| *change > 0.0), "{changes:?}");
+}
+
+/// Without an update the answer is what profiles or configuration changes come to.
+#[test]
+fn sensitivity_without_an_update() {
+    let text = include_str!("../../scenarios/rotate-ca.yaml");
+    let scenario = read(text);
+    assert_eq!(Question::default_metric(&scenario).to_string(), "changes.timeTo100");
+    let text = include_str!("../../scenarios/auto-upgrade-year.yaml");
+    assert_eq!(Question::default_metric(&read(text)).to_string(), "autoUpgrade.behind");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Everything that can go wrong at once: the delays still add up, and every assumption about it is
 //! tried.
 
-use fleetsim::experiment::{Experiment, History, Input, trials};
+use fleetsim::experiment::{Experiment, History, trials};
 use fleetsim::sim::{End, Simulation};
 
 use crate::experiments::{experiment, read, run};
@@ -46,31 +46,20 @@ fn delays_add_up_whatever_goes_wrong() {
     assert!(exposed > n / 5 && exposed < n && restarts > 20 && stale == n, "{exposed} {restarts}");
 }
 
-/// Every assumption of the world is an input of the sensitivity analysis, and moves something.
+/// Every assumption of the scenario is tried, and moves something.
 #[test]
 fn sensitivity_tries_every_assumption_about_trouble() {
     let scenario = read(TROUBLE);
     let base = run(&experiment(&scenario), 40, 2);
-    let mut tried: Vec<Input> = Vec::new();
+    let mut tried = 0;
     for trial in trials(&[&scenario]) {
         let found = run(&experiment(&trial.scenarios[0]), 40, 2);
+        let key = trial.input.key();
         // Nearly nobody is polled for here, and a third of an hour is an hour to those with windows.
-        let moves = found != base || trial.input == Input::PollInterval;
-        assert!(moves, "{:?} × {} moves nothing", trial.input, trial.factor);
-        tried.push(trial.input);
+        let moves = found != base || key == "update.pollInterval";
+        assert!(moves, "{key} × {} moves nothing", trial.factor);
+        tried += 1;
     }
-    tried.dedup();
-    // What nodes assume has no part where updates are drawn as a whole.
-    let others = [
-        Input::UpdateSigma,
-        Input::Drain,
-        Input::Reimage,
-        Input::BudgetProbability,
-        Input::QuotaProbability,
-    ];
-    let wanted: Vec<Input> =
-        Input::ALL.into_iter().filter(|input| !others.contains(input)).collect();
-    let with_sigma: Vec<Input> =
-        tried.iter().copied().filter(|i| *i != Input::UpdateSigma).collect();
-    assert_eq!(with_sigma, wanted);
+    // Whether these are all that there are is the question of `assumptions`.
+    assert!(tried > 60, "{tried}");
 }

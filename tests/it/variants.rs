@@ -11,6 +11,8 @@ use fleetsim::scenario::variants::{Tried, tried};
 use fleetsim::scenario::vary::{Edit, Variation};
 use fleetsim::stats::Confidence;
 
+use crate::experiments::input;
+
 /// 30 members of two groups, with luck; the rest is the test's.
 fn scenario(strategies: &str, variants: &str) -> String {
     format!(
@@ -277,16 +279,19 @@ fn sensitivity_tries_variants_as_it_tries_strategies() {
     for trial in &trials {
         let [as_is, failing] = &trial.scenarios[..] else { panic!("two variants") };
         let failures = [as_is, failing].map(|scenario| scenario.world.failures.clone());
-        if trial.input == Input::FailureProbability {
+        if trial.input == input("world.failures.probability") {
             assert_eq!(as_is.world, scenarios[0].world, "it has none");
             let probability = failures[1].as_ref().unwrap().probability;
             assert!((probability - 0.2 * trial.factor).abs() < 1e-9, "{probability}");
-        } else if trial.input == Input::UpdateDuration {
+        } else if trial.input == input("world.durations.update") {
             assert!([0, 1].iter().all(|i| trial.scenarios[*i].world != scenarios[*i].world));
         }
     }
     let inputs: BTreeSet<Input> = trials.iter().map(|trial| trial.input).collect();
-    assert!(inputs.contains(&Input::FailureProbability) && inputs.contains(&Input::PollInterval));
+    assert!(
+        inputs.contains(&input("world.failures.probability"))
+            && inputs.contains(&input("update.pollInterval"))
+    );
 
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().to_str().unwrap();

@@ -1,6 +1,7 @@
 //! `sweep --sensitivity`: which assumptions move the answer most.
 
-use fleetsim::experiment::{Experiment, Outcomes, answers, changes, overtakings, trials};
+use fleetsim::error::Diagnostic;
+use fleetsim::experiment::{Experiment, Metric, Outcomes, Question, trials};
 use fleetsim::report::results;
 use fleetsim::report::sensitivity::{self, Row, Sensitivity};
 use fleetsim::scenario::Scenario;
@@ -16,6 +17,7 @@ use crate::cli::{Console, Exit, Failure, Format};
 /// Carries out `sweep --sensitivity`.
 pub(super) fn run(options: &Options, console: &Console) -> Result<Exit, Failure> {
     let base = Source::read(&options.scenario)?.scenario(options.choice.seed)?;
+    let metric = metric(options, base.scenario())?;
     let candidates = base.candidates(&options.choice.strategy)?;
     let variants = variants(&candidates);
     let strategies: Vec<&Strategy> = candidates.iter().map(|(_, strategy)| *strategy).collect();
@@ -32,8 +34,13 @@ pub(super) fn run(options: &Options, console: &Console) -> Result<Exit, Failure>
     results::claim(&folder, base.scenario(), options.choice.force)?;
     console.warn(&base.doubts(&experiments[0]));
     listen();
-    let deterministic = experiments[0].is_deterministic();
-    let (sure, horizon) = ((Confidence::DEFAULT, deterministic), base.scenario().horizon);
+    let question = Question {
+        metric,
+        has_members: base.scenario().updates_somebody(),
+        horizon: base.scenario().horizon,
+        confidence: Confidence::DEFAULT,
+        deterministic: experiments[0].is_deterministic(),
+    };
     let mut known: Option<Outcomes> = None;
     let mut rows = Vec::new();
     run_all(options, &base, &experiments, console, &mut |index, outcomes| {
@@ -45,9 +52,9 @@ pub(super) fn run(options: &Options, console: &Console) -> Result<Exit, Failure>
         rows.push(Row {
             input: trial.input,
             factor: trial.factor,
-            changes: changes(pair, horizon, sure),
-            overtakings: overtakings(pair, horizon, sure),
-            answers: answers(pair, horizon, sure),
+            changes: question.changes(pair),
+            overtakings: question.overtakings(pair),
+            answers: question.answers(pair),
         });
     });
     let Some(known) = known else {
@@ -59,6 +66,7 @@ pub(super) fn run(options: &Options, console: &Console) -> Result<Exit, Failure>
         scenario: base.scenario().name.clone(),
         digest: base.scenario().digest.clone(),
         seed: base.scenario().seed,
+        question,
         replications: known.by_strategy.first().map_or(0, Vec::len),
         strategies: strategies.iter().map(|strategy| strategy.name.clone()).collect(),
         rows,
@@ -76,6 +84,20 @@ pub(super) fn run(options: &Options, console: &Console) -> Result<Exit, Failure>
         return Ok(Exit::Interrupted);
     }
     Ok(Exit::Fine)
+}
+
+/// The metric that was asked for, or what a scenario is asked.
+fn metric(options: &Options, scenario: &Scenario) -> Result<Metric, Diagnostic> {
+    let Some(metric) = options.metric else { return Ok(Question::default_metric(scenario)) };
+    let lacking = match metric {
+        Metric::Change(_) if scenario.campaigns.is_empty() => "configurationChanges",
+        Metric::Auto(_) if scenario.profiles.is_empty() => "autoUpgradeProfiles",
+        metric if metric.is_of_update() && !scenario.updates_somebody() => "update",
+        _ => return Ok(metric),
+    };
+    let why = format!("`{metric}` says nothing of a scenario without `{lacking}`");
+    let other = Question::default_metric(scenario);
+    Err(Diagnostic::error("metric", why).hint(format!("ask for `{other}`, say")))
 }
 
 /// The scenarios that candidates are of, each once, in order.

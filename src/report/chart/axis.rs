@@ -240,6 +240,9 @@ pub(super) fn plain(value: f64) -> String {
 
 /// A share as percent: `97 %`, `0.4 %`; never `0 %` or `100 %` for what is not.
 pub(super) fn percent(share: f64) -> String {
+    if share < 0.0 {
+        return format!("−{}", self::percent(-share));
+    }
     let percent = share * 100.0;
     let exact = (percent - percent.round()).abs() < 1e-9;
     if exact || (10.0..99.0).contains(&percent) {
