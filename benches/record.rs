@@ -55,8 +55,10 @@ fn alone<'a>(name: &'static str, experiment: &'a Experiment<'a>, members: u32) -
     Row { name, members, threads: 1, updates, run: Box::new(run), processor: vec![], wall: vec![] }
 }
 
+/// Ten times as many updates as the others, so that what two threads gain is not what starting them
+/// costs.
 fn together<'a>(experiment: &'a Experiment<'a>, members: u32, threads: usize) -> Row<'a> {
-    let replications = 2 * UPDATES.div_ceil(members);
+    let replications = 10 * UPDATES.div_ceil(members);
     let run = move || {
         let stop = AtomicBool::new(false);
         black_box(experiment.run(&Effort {
