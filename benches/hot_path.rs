@@ -71,9 +71,7 @@ fn staleness(bencher: Bencher<'_, '_>, members: u32) {
     let mut simulation = Simulation::new(&experiment.world, &experiment.plans[0]);
     let mut history = History::default();
     simulation.run(1, experiment.end(), &mut history);
-    bencher
-        .counter(ItemsCount::new(members))
-        .bench_local(|| simulation.versions(&history.records, experiment.end()));
+    bencher.counter(ItemsCount::new(members)).bench_local(|| simulation.versions(experiment.end()));
 }
 
 fn run(experiment: &Experiment<'_>, threads: usize) -> Outcomes {

@@ -348,7 +348,7 @@ impl<'p> Replicas<'p> {
         let replication = u32::try_from(replication).expect("replications fit u32");
         let mut outcome = self.simulation.run(replication, end, &mut self.history);
         outcome.delays = self.simulation.delays(&self.history.records, end);
-        outcome.versions = self.simulation.versions(&self.history.records, end);
+        outcome.versions = self.simulation.versions(end);
         self.stopwatch.add(&self.history.records);
         outcome
     }

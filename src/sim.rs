@@ -435,13 +435,12 @@ impl<'p> Simulation<'p> {
         delay::split(&self.scheduler, records, &arrived, &busy, end, &mut self.path)
     }
 
-    /// How far behind the members of the last replication were, from all its records.
-    pub fn versions(&mut self, records: &[Record], end: Timestamp) -> Versions {
+    /// How far behind the members of the last replication were.
+    pub fn versions(&mut self, end: Timestamp) -> Versions {
         let world = self.world;
         self.staleness.of(staleness::Told {
             pools: &world.pools,
             scheduler: &self.scheduler,
-            records,
             ran: &|family, region, image| self.truth.ran(world, family, region, image),
             arrivals: self.truth.all_arrivals(world),
             added: self.truth.all_added(world, end),

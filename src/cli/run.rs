@@ -157,7 +157,7 @@ pub(crate) fn run(options: &Options, console: &Console) -> Result<Exit, Failure>
     let mut history = History::default();
     let mut outcome = simulation.run(options.replication, end, &mut history);
     outcome.delays = simulation.delays(&history.records, end);
-    outcome.versions = simulation.versions(&history.records, end);
+    outcome.versions = simulation.versions(end);
     for (at, action, why) in &history.refused {
         console.always(&format!("refused: {} {action}: {why}", *at - scenario.start));
     }

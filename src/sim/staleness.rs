@@ -7,12 +7,12 @@
 //! they run is there. By a pool that it gets in mid-run a member is stale since then at the
 //! earliest.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
-use std::slice;
 
-use crate::fleet::{Fleet, ImageVersion, NodeImage, PoolImage};
-use crate::ids::{Column, FamilyId, Id as _, MemberId, RegionId};
-use crate::scheduler::{Node, Plan, Record, Released, Scheduler, State, Upgrade};
+use crate::fleet::{Fleet, ImageVersion, Member, NodeImage, Pool, PoolImage};
+use crate::ids::{Column, FamilyId, Id as _, KindId, MemberId, RegionId};
+use crate::scheduler::{Plan, Released, Scheduler, State, Upgrade};
 use crate::sim::added::AddedPool;
 use crate::sim::at_target;
 use crate::sim::presence::Newcomer;
@@ -33,8 +33,6 @@ struct Alike {
     family: FamilyId,
     region: RegionId,
     image: PoolImage,
-    /// Members, and the places of their pools among all pools.
-    pools: Vec<(MemberId, usize)>,
 }
 
 /// The pools of a fleet, sorted once for all replications.
@@ -43,60 +41,98 @@ pub(super) struct Pools {
     alike: Vec<Alike>,
     /// Which of them are of a family in a region, a row a family.
     at: Vec<Vec<usize>>,
-    /// Where each member's pools begin; one more than there are members.
-    first: Column<MemberId, usize>,
-    /// The family of each pool.
-    families: Vec<FamilyId>,
+    /// What members' pools are, each only once: to which of `alike` they belong, in their order.
+    makeups: Vec<Vec<usize>>,
+    /// Which of `makeups` each member has.
+    makeup: Column<MemberId, usize>,
     regions: usize,
 }
 
 impl Pools {
-    /// Where a member's pools stand among all pools.
-    fn of(&self, id: MemberId) -> std::ops::Range<usize> {
-        self.first[id]..self.first[MemberId(id.0 + 1)]
-    }
-}
-
-impl Pools {
     pub(super) fn new(fleet: &Fleet) -> Self {
-        let (mut sorted, mut first) = (BTreeMap::new(), Column::new());
-        let mut families = Vec::new();
-        for (id, member) in fleet.members.iter_with_ids() {
-            first.push(families.len());
+        let key = |member: &Member, pool: &Pool| {
+            let (version, behind) = match pool.image {
+                PoolImage::Exactly(image) => (Some(image.version), 0),
+                PoolImage::Behind { versions, .. } => (None, versions),
+            };
+            (pool.image.family(), member.region, version, behind)
+        };
+        let mut sorted = BTreeMap::new();
+        for member in &fleet.members {
             for pool in &member.pools {
-                let (version, behind) = match pool.image {
-                    PoolImage::Exactly(image) => (Some(image.version), 0),
-                    PoolImage::Behind { versions, .. } => (None, versions),
-                };
-                let key = (pool.image.family(), member.region, version, behind);
-                let alike: &mut (PoolImage, Vec<_>) =
-                    sorted.entry(key).or_insert((pool.image, Vec::new()));
-                alike.1.push((id, families.len()));
-                families.push(pool.image.family());
+                sorted.entry(key(member, pool)).or_insert((pool.image, 0));
             }
         }
-        first.push(families.len());
         let regions = fleet.regions.len();
         let mut at = vec![Vec::new(); regions * fleet.families.len()];
         let mut alike = Vec::new();
-        for ((family, region, ..), (image, pools)) in sorted {
-            at[family.index() * regions + region.index()].push(alike.len());
-            alike.push(Alike { family, region, image, pools });
+        for ((family, region, ..), (image, number)) in &mut sorted {
+            *number = alike.len();
+            at[family.index() * regions + region.index()].push(*number);
+            alike.push(Alike { family: *family, region: *region, image: *image });
         }
-        Self { alike, at, first, families, regions }
+        let (mut known, mut makeups) = (BTreeMap::new(), Vec::new());
+        let number_of = |member: &Member| {
+            let pools = member.pools.iter().map(|pool| sorted[&key(member, pool)].1);
+            let pools: Vec<usize> = pools.collect();
+            *known.entry(pools).or_insert_with_key(|pools| {
+                makeups.push(pools.clone());
+                makeups.len() - 1
+            })
+        };
+        let makeup = fleet.members.iter().map(number_of).collect();
+        Self { alike, at, makeups, makeup, regions }
     }
+}
+
+/// What pools of [`Pools::alike`] run at the start.
+#[derive(Debug)]
+struct First {
+    family: FamilyId,
+    version: ImageVersion,
+    /// When something newer arrived.
+    newer: Timestamp,
+    /// When the last of them that is the run's came to run something else; [`Timestamp::MIN`] if
+    /// none is the run's.
+    left: Timestamp,
+}
+
+/// What became of the run's members with the same pools ([`Pools::makeups`]).
+#[derive(Debug)]
+struct Seen {
+    /// Since when they are stale by their pools.
+    since: Timestamp,
+    /// Whether some are not Completed, and run what they ran.
+    stay: bool,
+    /// Where the last of those stands in [`Staleness::moved`] that came to run something.
+    moved: Option<usize>,
+}
+
+/// Members of the run with the same pools that were Completed and run the same then.
+#[derive(Debug)]
+struct Moved {
+    /// One of them.
+    member: MemberId,
+    kind: KindId,
+    /// When the first and the last of them was Completed.
+    completed: [Timestamp; 2],
+    /// Others with the same pools.
+    before: Option<usize>,
 }
 
 /// What is needed for it; one is reused for all replications.
 #[derive(Debug, Default)]
 pub(super) struct Staleness {
-    /// What each pool runs.
-    running: Vec<ImageVersion>,
-    /// What the pools of [`Pools::alike`] run at the start, and what came after it first.
-    at_first: Vec<(ImageVersion, Timestamp)>,
-    /// Since when each member is stale.
-    since: Column<MemberId, Timestamp>,
-    /// How many pools run each version, by family.
+    /// What the pools of [`Pools::alike`] run at the start.
+    first: Vec<First>,
+    /// What became of the members of each of [`Pools::makeups`].
+    seen: Vec<Seen>,
+    moved: Vec<Moved>,
+    /// The versions that pools of the run came to run, and since when the first of them did.
+    came: Column<FamilyId, Vec<(ImageVersion, Timestamp)>>,
+    /// From when and until when pools ran versions.
+    changes: Vec<(Timestamp, Reverse<i32>, NodeImage)>,
+    /// How many of these times each version is in, by family.
     counts: Column<FamilyId, Vec<(ImageVersion, u32)>>,
 }
 
@@ -104,7 +140,6 @@ pub(super) struct Staleness {
 pub(super) struct Told<'a, F> {
     pub(super) pools: &'a Pools,
     pub(super) scheduler: &'a Scheduler<'a>,
-    pub(super) records: &'a [Record],
     /// What a pool ran at the start.
     pub(super) ran: &'a dyn Fn(FamilyId, RegionId, PoolImage) -> ImageVersion,
     /// All arrivals, by time.
@@ -122,10 +157,10 @@ impl Staleness {
     where
         F: Iterator<Item = (Timestamp, Released, RegionId)>,
     {
-        let Told { pools, scheduler, records, ran, arrivals, added, newcomers, horizon } = told;
+        let Told { pools, scheduler, ran, arrivals, added, newcomers, horizon } = told;
         let plan = scheduler.plan();
         let upgrade = &plan.update.upgrade;
-        self.begin(pools, ran);
+        self.begin(pools, plan, ran);
         let mut added = Late::of_run(added, plan);
         let images = !matches!(upgrade, Upgrade::ControlPlaneOnly(_));
         let target = upgrade.kubernetes_version();
@@ -143,7 +178,7 @@ impl Staleness {
                         late.meet(at, image, region);
                     }
                     for number in &pools.at[image.family.index() * pools.regions + region.index()] {
-                        let (version, newer) = &mut self.at_first[*number];
+                        let First { version, newer, .. } = &mut self.first[*number];
                         if *newer == Timestamp::MAX && image.version > *version {
                             *newer = at;
                         }
@@ -156,18 +191,17 @@ impl Staleness {
                 _ => {}
             }
         }
-        self.since.refill(plan.fleet.members.len(), Timestamp::MAX);
-        for (alike, (_, newer)) in pools.alike.iter().zip(&self.at_first) {
-            for (member, _) in &alike.pools {
-                self.since[*member] = self.since[*member].min(*newer);
-            }
-        }
-        for Late { pool, newer, .. } in &added {
-            self.since[pool.member] = self.since[pool.member].min(pool.at.max(*newer));
-        }
+        added.sort_by_key(|late| late.pool.member);
+        self.seen.extend(pools.makeups.iter().map(|makeup| {
+            let newer = makeup.iter().map(|number| self.first[*number].newer);
+            Seen { since: newer.min().unwrap_or(Timestamp::MAX), stay: false, moved: None }
+        }));
         let mut stale = Span::ZERO;
         for id in plan.groups.iter().flat_map(|group| &group.members) {
-            let mut since = self.since[*id];
+            let mut since = self.look_at(pools, scheduler, *id);
+            if !added.is_empty() {
+                since = since.min(self.look_at_added(pools, scheduler, *id, &added));
+            }
             if target.is_some() {
                 let member = &plan.fleet.members[*id];
                 if member.kubernetes_version < target {
@@ -184,98 +218,141 @@ impl Staleness {
             if since < until {
                 stale += until - since;
             }
+            let images = newcomer.runs.images.iter();
+            images.for_each(|image| self.ran(*image, newcomer.from, until));
         }
-        Versions { stale, skew: self.skew(pools, scheduler, records, (&added, &newcomers)) }
+        self.sum_up(pools, scheduler);
+        Versions { stale, skew: self.skew() }
     }
 
     fn begin(
         &mut self,
         pools: &Pools,
+        plan: &Plan<'_>,
         ran: &dyn Fn(FamilyId, RegionId, PoolImage) -> ImageVersion,
     ) {
-        self.running.clear();
-        self.running.resize(pools.families.len(), ImageVersion::OLDEST);
-        self.at_first.clear();
-        for alike in &pools.alike {
-            let version = ran(alike.family, alike.region, alike.image);
-            self.at_first.push((version, Timestamp::MAX));
-            for (_, pool) in &alike.pools {
-                self.running[*pool] = version;
-            }
-        }
+        self.first.clear();
+        self.first.extend(pools.alike.iter().map(|Alike { family, region, image }| First {
+            family: *family,
+            version: ran(*family, *region, *image),
+            newer: Timestamp::MAX,
+            left: Timestamp::MIN,
+        }));
+        empty(&mut self.came, plan.fleet.families.len());
+        self.seen.clear();
+        self.moved.clear();
+        self.changes.clear();
     }
 
-    /// Counts versions of the run's members, update by update, of the pools that they got, and of
-    /// those that joined.
-    fn skew(
+    /// Since when a member of the run is stale by the pools that it had at the start; and notes
+    /// what they ran.
+    #[inline]
+    fn look_at(&mut self, pools: &Pools, scheduler: &Scheduler<'_>, id: MemberId) -> Timestamp {
+        let seen = &mut self.seen[pools.makeup[id]];
+        let Some(at) = completed(scheduler, id) else {
+            seen.stay = true;
+            return seen.since;
+        };
+        let (kind, mut place) = (scheduler.kind(id), seen.moved);
+        while let Some(moved) = place.map(|place| &mut self.moved[place]) {
+            if moved.kind == kind {
+                let [first, last] = moved.completed;
+                moved.completed = [at.min(first), at.max(last)];
+                return seen.since;
+            }
+            place = moved.before;
+        }
+        let moved = Moved { member: id, kind, completed: [at; 2], before: seen.moved };
+        seen.moved = Some(self.moved.len());
+        self.moved.push(moved);
+        seen.since
+    }
+
+    /// The same of the pools that it got since.
+    fn look_at_added(
         &mut self,
         pools: &Pools,
         scheduler: &Scheduler<'_>,
-        records: &[Record],
-        (added, newcomers): (&[Late], &[Newcomer]),
-    ) -> u32 {
-        let plan = scheduler.plan();
-        self.counts.refill(plan.fleet.families.len(), Vec::new());
-        for id in plan.groups.iter().flat_map(|group| &group.members) {
-            for pool in pools.of(*id) {
-                count(&mut self.counts[pools.families[pool]], self.running[pool], 1);
+        id: MemberId,
+        added: &[Late],
+    ) -> Timestamp {
+        let (mut since, completed) = (Timestamp::MAX, completed(scheduler, id));
+        let mut images = scheduler.images(id).skip(pools.makeups[pools.makeup[id]].len());
+        let mine = added.partition_point(|late| late.pool.member < id);
+        for late in added[mine..].iter().take_while(|late| late.pool.member == id) {
+            let AddedPool { at, image, .. } = late.pool;
+            since = since.min(late.newer.max(at));
+            let moved = completed.filter(|completed| *completed >= at);
+            let came = moved.and_then(|moved| Some((moved, images.next()?)));
+            self.ran(image, at, came.map_or(Timestamp::MAX, |(moved, _)| moved));
+            if let Some((moved, image)) = came {
+                self.ran(image, moved, Timestamp::MAX);
             }
         }
-        let mut grown: Vec<AddedPool> = added.iter().map(|late| late.pool).collect();
-        grown.sort_by_key(|pool| pool.member);
-        let first =
-            added.iter().map(|Late { pool, .. }| (pool.at, 1, slice::from_ref(&pool.image)));
-        let comings = newcomers.iter().flat_map(|newcomer| {
-            let images = &newcomer.runs.images[..];
-            [(newcomer.from, 1, images), (newcomer.until, -1, images)]
-        });
-        let mut comings: Vec<(Timestamp, i32, &[NodeImage])> = first.chain(comings).collect();
-        comings.sort_by_key(|(at, change, _)| (*at, *change));
-        let mut comings = comings.into_iter().peekable();
-        let mut most = self.distinct();
-        let mut now = Timestamp::MIN;
-        for record in records {
-            let Node::Member(id) = record.node else { continue };
-            if record.to != State::Completed {
-                continue;
-            }
-            while let Some(coming) = comings.next_if(|(at, ..)| *at <= record.time) {
-                most = most.max(self.comes(coming, &mut now));
-            }
-            if record.time > now {
-                most = most.max(self.distinct());
-                now = record.time;
-            }
-            let mut images = scheduler.images(id);
-            for (pool, image) in pools.of(id).zip(&mut images) {
-                moves(&mut self.counts[image.family], &mut self.running[pool], image.version);
-            }
-            let mine = grown.partition_point(|pool| pool.member < id);
-            let mine = grown[mine..].iter_mut();
-            let mine = mine.take_while(|pool| pool.member == id && pool.at <= record.time);
-            for (pool, image) in mine.zip(images) {
-                moves(&mut self.counts[image.family], &mut pool.image.version, image.version);
-            }
-        }
-        for coming in comings {
-            most = most.max(self.comes(coming, &mut now));
-        }
-        most.max(self.distinct())
+        since
     }
 
-    /// Pools that came in mid-run run something from now on, or do no more; the versions that there
-    /// were until now.
-    fn comes(
-        &mut self,
-        (at, change, images): (Timestamp, i32, &[NodeImage]),
-        now: &mut Timestamp,
-    ) -> u32 {
-        let until_now = if at > *now { self.distinct() } else { 0 };
-        *now = at.max(*now);
-        for image in images {
-            count(&mut self.counts[image.family], image.version, change);
+    /// From when and until when pools of the run ran what, kind by kind.
+    fn sum_up(&mut self, pools: &Pools, scheduler: &Scheduler<'_>) {
+        for (makeup, seen) in pools.makeups.iter().zip(&self.seen) {
+            if seen.stay {
+                for number in makeup {
+                    self.first[*number].left = Timestamp::MAX;
+                }
+            }
+            let mut place = seen.moved;
+            while let Some(moved) = place.map(|place| &self.moved[place]) {
+                let [begin, end] = moved.completed;
+                for (number, image) in makeup.iter().zip(scheduler.images(moved.member)) {
+                    let First { family, version, left, .. } = &mut self.first[*number];
+                    if image.version == *version {
+                        *left = Timestamp::MAX;
+                    } else {
+                        *left = end.max(*left);
+                        comes(&mut self.came[*family], image.version, begin);
+                    }
+                }
+                place = moved.before;
+            }
         }
-        until_now
+    }
+
+    /// Somebody ran an image from then on, until then.
+    fn ran(&mut self, image: NodeImage, from: Timestamp, until: Timestamp) {
+        if from < until {
+            self.changes.push((from, Reverse(1), image));
+            self.changes.push((until, Reverse(-1), image));
+        }
+    }
+
+    /// The most versions of a family at one time.
+    fn skew(&mut self) -> u32 {
+        let (first, came) = (std::mem::take(&mut self.first), std::mem::take(&mut self.came));
+        for First { family, version, left, .. } in &first {
+            let image = NodeImage { family: *family, version: *version };
+            if *left > Timestamp::MIN {
+                self.ran(image, Timestamp::MIN, *left);
+            }
+        }
+        for (family, versions) in came.iter_with_ids() {
+            for (version, at) in versions {
+                self.ran(NodeImage { family, version: *version }, *at, Timestamp::MAX);
+            }
+        }
+        // What comes at an instant counts before what goes, so that nothing is counted below zero.
+        self.changes.sort_unstable();
+        empty(&mut self.counts, came.len());
+        let mut most = 0;
+        let (mut at, changes) = (Timestamp::MIN, std::mem::take(&mut self.changes));
+        for (time, Reverse(change), image) in &changes {
+            if *time > at {
+                most = most.max(self.distinct());
+                at = *time;
+            }
+            count(&mut self.counts[image.family], image.version, *change);
+        }
+        (self.first, self.came, self.changes) = (first, came, changes);
+        most.max(self.distinct())
     }
 
     fn distinct(&self) -> u32 {
@@ -329,6 +406,12 @@ impl Late {
     }
 }
 
+/// When a member was Completed, if it was.
+fn completed(scheduler: &Scheduler<'_>, id: MemberId) -> Option<Timestamp> {
+    let completed = scheduler.member_state(id) == State::Completed;
+    scheduler.member_completed(id).filter(|_| completed)
+}
+
 /// When a member was done, if it was.
 fn done(scheduler: &Scheduler<'_>, id: MemberId) -> Option<Timestamp> {
     let done = match scheduler.member_state(id) {
@@ -344,16 +427,21 @@ fn is_older(image: &NodeImage, new: NodeImage) -> bool {
     image.family == new.family && image.version < new.version
 }
 
-/// A pool runs another version from now on, if it does.
-fn moves(counts: &mut Vec<(ImageVersion, u32)>, running: &mut ImageVersion, to: ImageVersion) {
-    if *running != to {
-        count(counts, *running, -1);
-        count(counts, to, 1);
-        *running = to;
+/// An empty list for each family, in the memory that there is.
+fn empty<T: Clone>(lists: &mut Column<FamilyId, Vec<T>>, families: usize) {
+    lists.resize(families, Vec::new());
+    lists.iter_mut().for_each(Vec::clear);
+}
+
+/// A pool runs a version since then.
+fn comes(versions: &mut Vec<(ImageVersion, Timestamp)>, version: ImageVersion, at: Timestamp) {
+    match versions.iter_mut().find(|(other, _)| *other == version) {
+        Some((_, since)) => *since = at.min(*since),
+        None => versions.push((version, at)),
     }
 }
 
-/// One pool more, or one less, that runs a version; versions that nobody runs are not in the list.
+/// A version is there once more, or once less; those that are not there are not in the list.
 fn count(counts: &mut Vec<(ImageVersion, u32)>, version: ImageVersion, change: i32) {
     match counts.iter().position(|(other, _)| *other == version) {
         Some(place) => {

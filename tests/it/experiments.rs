@@ -75,7 +75,7 @@ pub(crate) fn histories<T>(
         let mut history = History::default();
         let mut outcome = simulation.run(replication, experiment.end(), &mut history);
         outcome.delays = simulation.delays(&history.records, experiment.end());
-        outcome.versions = simulation.versions(&history.records, experiment.end());
+        outcome.versions = simulation.versions(experiment.end());
         looks.push(look(plan, &history, &outcome));
     }
     looks

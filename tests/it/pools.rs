@@ -83,7 +83,7 @@ fn ended(text: &str) -> Ended {
     let mut history = History::default();
     let mut outcome = simulation.run(0, experiment.end(), &mut history);
     outcome.delays = simulation.delays(&history.records, experiment.end());
-    outcome.versions = simulation.versions(&history.records, experiment.end());
+    outcome.versions = simulation.versions(experiment.end());
     let ends = scenario.fleet.members.ids().map(|id| {
         let last = history.records.iter().rfind(|r| r.node == Node::Member(id) && r.to.is_ended());
         last.map_or((0, State::NotStarted, None), |r| {

@@ -31,7 +31,7 @@ fn delays_add_up_whatever_goes_wrong() {
                 let all = counts.iter().sum::<u32>() + outcome.not_started;
                 assert_eq!(all, outcome.members);
                 assert!(outcome.exposure.members <= outcome.members);
-                let versions = simulation.versions(&history.records, experiment.end());
+                let versions = simulation.versions(experiment.end());
                 ends.push(outcome.end);
                 exposed += usize::from(outcome.exposure.members > 0);
                 restarts += outcome.restarts;
