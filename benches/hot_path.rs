@@ -16,9 +16,10 @@ use divan::Bencher;
 use divan::counter::ItemsCount;
 
 use fleets::Kind;
-use fleetsim::experiment::{Effort, Experiment, History, Outcomes};
+use fleetsim::experiment::{Effort, Experiment, Outcomes};
 use fleetsim::report::results::Results;
 use fleetsim::report::summary::Summary;
+use fleetsim::scheduler::NoLog;
 use fleetsim::sim::Simulation;
 use fleetsim::stats::Confidence;
 use models::MODELS;
@@ -63,14 +64,13 @@ fn measure(bencher: Bencher<'_, '_>, case: Case) {
     });
 }
 
-/// How far behind members were, of a replication whose records are there.
+/// How far behind members were, of a replication that is over.
 #[divan::bench(args = [100, 1_000, 10_000])]
 fn staleness(bencher: Bencher<'_, '_>, members: u32) {
     let scenario = fleets::scenario(Kind::Eventful, members);
     let experiment = fleets::experiment(&scenario);
     let mut simulation = Simulation::new(&experiment.world, &experiment.plans[0]);
-    let mut history = History::default();
-    simulation.run(1, experiment.end(), &mut history);
+    simulation.run(1, experiment.end(), &mut NoLog);
     bencher.counter(ItemsCount::new(members)).bench_local(|| simulation.versions(experiment.end()));
 }
 

@@ -30,7 +30,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use crate::error::Diagnostic;
 use crate::scenario::Scenario;
 use crate::scheduler::{Plan, Record, Refusal, Strategy};
-use crate::sim::{ChangeRecord, Outcome, Simulation, Watch, World};
+use crate::sim::{ChangeRecord, Moves, Outcome, Simulation, Watch, World};
 use crate::time::Timestamp;
 use updates::Stopwatch;
 
@@ -314,42 +314,27 @@ impl<'s> Experiment<'s> {
 /// One worker's simulation of one strategy.
 struct Replicas<'p> {
     simulation: Simulation<'p>,
-    history: Own,
+    /// Those of `update` alone.
+    moves: Moves,
     stopwatch: Stopwatch,
-}
-
-/// Keeps the records of `update` alone, which its delays are split by.
-#[derive(Default)]
-struct Own {
-    records: Vec<Record>,
-}
-
-impl crate::scheduler::Log for Own {
-    fn record(&mut self, record: Record) {
-        self.records.push(record);
-    }
-}
-
-impl Watch for Own {
-    fn refused(&mut self, _: Timestamp, _: &dyn std::fmt::Display, _: Refusal) {}
 }
 
 impl<'p> Replicas<'p> {
     fn new(world: &'p World<'p>, plan: &'p Plan<'p>) -> Self {
         Self {
             simulation: Simulation::new(world, plan),
-            history: Own::default(),
+            moves: Moves::default(),
             stopwatch: Stopwatch::default(),
         }
     }
 
     fn outcome(&mut self, replication: usize, end: Timestamp) -> Outcome {
-        self.history.records.clear();
+        self.moves.clear();
         let replication = u32::try_from(replication).expect("replications fit u32");
-        let mut outcome = self.simulation.run(replication, end, &mut self.history);
-        outcome.delays = self.simulation.delays(&self.history.records, end);
+        let mut outcome = self.simulation.run(replication, end, &mut self.moves);
+        outcome.delays = self.simulation.delays(&self.moves, end);
         outcome.versions = self.simulation.versions(end);
-        self.stopwatch.add(&self.history.records);
+        self.stopwatch.add(self.moves.members());
         outcome
     }
 }

@@ -34,7 +34,7 @@ pub mod world;
 
 pub use campaign::{ChangeRecord, ChangeStep, Changes};
 pub use defects::Exposure;
-pub use delay::{DelayCause, Delays};
+pub use delay::{DelayCause, Delays, MemberMove, Moves};
 pub use nodes::Costs;
 pub use outcome::{Autonomous, End, Outcome, ProfileRun};
 pub use staleness::Versions;
@@ -422,8 +422,8 @@ impl<'p> Simulation<'p> {
         over && self.truth.is_script_done(self.world) && self.changes.is_over()
     }
 
-    /// Where the makespan of the last replication went, from all its records.
-    pub fn delays(&mut self, records: &[Record], end: Timestamp) -> Delays {
+    /// Where the makespan of the last replication went, from all its moves.
+    pub fn delays(&mut self, moves: &Moves, end: Timestamp) -> Delays {
         let arrived = |member| self.truth.targets_of(self.world, &self.scheduler, member);
         let busy = |member| {
             let others = self.hub.iter().flat_map(|hub| hub.work_on(member));
@@ -432,7 +432,7 @@ impl<'p> Simulation<'p> {
             all.sort_unstable();
             all
         };
-        delay::split(&self.scheduler, records, &arrived, &busy, end, &mut self.path)
+        delay::split(&self.scheduler, moves, &arrived, &busy, end, &mut self.path)
     }
 
     /// How far behind the members of the last replication were.

@@ -4,10 +4,10 @@
 //! A binary of its own, because the counting allocator is the whole program's.
 
 use allocation_counter::measure;
-use fleetsim::experiment::{Experiment, History};
+use fleetsim::experiment::Experiment;
 use fleetsim::scenario::Scenario;
 use fleetsim::scheduler::{NoLog, Plan};
-use fleetsim::sim::Simulation;
+use fleetsim::sim::{Moves, Simulation};
 use fleetsim::time::Timestamp;
 
 /// Replications that are warmed up and then measured.
@@ -78,20 +78,20 @@ fn read(text: &str) -> Scenario {
 }
 
 /// Allocations of one replication in a simulation that has run them all before: alone, and of the
-/// records and delays of one that is watched as an experiment does.
+/// moves and delays of one that is watched as an experiment does.
 fn allocations(experiment: &Experiment<'_>, plan: &Plan<'_>, end: Timestamp) -> Vec<(u64, u64)> {
     let mut simulation = Simulation::new(&experiment.world, plan);
-    let mut history = History::default();
+    let mut moves = Moves::default();
     let mut all = Vec::new();
     for warm in [false, true] {
         for replication in 0..REPLICATIONS {
             let alone = measure(|| drop(simulation.run(replication, end, &mut NoLog)));
-            history.records.clear();
+            moves.clear();
             let watched = measure(|| {
-                drop(simulation.run(replication, end, &mut history));
-                let _ = simulation.delays(&history.records, end);
+                drop(simulation.run(replication, end, &mut moves));
+                let _ = simulation.delays(&moves, end);
             });
-            assert!(history.records.len() > plan.size as usize, "everybody is tried");
+            assert!(moves.members().len() > plan.size as usize, "everybody is tried");
             if warm {
                 all.push((alone.count_total, watched.count_total));
             }

@@ -12,14 +12,14 @@ use std::hint::black_box;
 
 use crate::fleets::{self, Kind};
 use crate::{models, rollout};
-use fleetsim::experiment::{Experiment, History};
+use fleetsim::experiment::Experiment;
 use fleetsim::ids::MemberId;
 use fleetsim::quantiles::{Distribution, Quantiles};
 use fleetsim::scenario::Scenario;
 use fleetsim::scheduler::{Event, NoLog, Output, Plan, Scheduler};
 use fleetsim::sim::draw::{Luck, Purpose};
 use fleetsim::sim::queue::{Happening, Queue};
-use fleetsim::sim::{Outcome, Simulation};
+use fleetsim::sim::{Moves, Outcome, Simulation};
 use fleetsim::time::{Span, Timestamp};
 
 /// What is measured: a workload, and how many members it has.
@@ -82,11 +82,12 @@ pub(crate) fn with(case: Case, work: &mut dyn FnMut(Round<'_>)) {
     }
     let mut simulation = Simulation::new(&experiment.world, &experiment.plans[0]);
     if case.workload == "watched" {
-        let mut history = History::default();
+        let mut moves = Moves::default();
         return work(&mut |number| {
-            history.records.clear();
-            let outcome = simulation.run(number, end, &mut history);
-            black_box(simulation.delays(&history.records, end));
+            moves.clear();
+            let outcome = simulation.run(number, end, &mut moves);
+            black_box(simulation.delays(&moves, end));
+            black_box(simulation.versions(end));
             updates(&outcome)
         });
     }

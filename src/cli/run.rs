@@ -16,7 +16,7 @@ use fleetsim::report::events::{Events, stream};
 use fleetsim::report::timeline::{runs_timeline, timeline, with_changes};
 use fleetsim::scenario::Scenario;
 use fleetsim::scheduler::Strategy;
-use fleetsim::sim::{Outcome, Simulation};
+use fleetsim::sim::{Moves, Outcome, Simulation};
 use fleetsim::time::{Span, Timestamp};
 
 use super::load::Source;
@@ -156,7 +156,7 @@ pub(crate) fn run(options: &Options, console: &Console) -> Result<Exit, Failure>
     let mut simulation = Simulation::new(&experiment.world, &experiment.plans[0]);
     let mut history = History::default();
     let mut outcome = simulation.run(options.replication, end, &mut history);
-    outcome.delays = simulation.delays(&history.records, end);
+    outcome.delays = simulation.delays(&Moves::of(&history.records), end);
     outcome.versions = simulation.versions(end);
     for (at, action, why) in &history.refused {
         console.always(&format!("refused: {} {action}: {why}", *at - scenario.start));

@@ -1,7 +1,8 @@
 //! How long updates took, pooled over members, attempts and replications (X8).
 
 use super::histogram::Pooled;
-use crate::scheduler::{Node, Record, State};
+use crate::scheduler::State;
+use crate::sim::MemberMove;
 use crate::time::Timestamp;
 
 /// How long the updates of a strategy took, from their start to their end; those that had not ended
@@ -32,11 +33,10 @@ pub(super) struct Stopwatch {
 }
 
 impl Stopwatch {
-    /// Adds the records of a replication.
-    pub(super) fn add(&mut self, records: &[Record]) {
-        for Record { time, node, from, to, .. } in records {
-            let Node::Member(id) = node else { continue };
-            let member = id.0 as usize;
+    /// Adds the moves of a replication.
+    pub(super) fn add(&mut self, moves: &[MemberMove]) {
+        for MemberMove { time, member, from, to, .. } in moves {
+            let member = member.0 as usize;
             let pool = match (from, to) {
                 (_, State::Running) => {
                     if self.began.len() <= member {

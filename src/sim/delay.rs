@@ -7,8 +7,10 @@
 
 use crate::ids::{GateId, GroupId, MemberId, StageId};
 use crate::scheduler::{
-    MemberPlace, Node, NodeImageSelection, Plan, Reason, Record, Scheduler, State, Upgrade,
+    Log, MemberPlace, Node, NodeImageSelection, Plan, Reason, Record, Refusal, Scheduler, State,
+    Upgrade,
 };
+use crate::sim::Watch;
 use crate::time::{Span, Timestamp};
 
 /// What an instant of the makespan is charged to.
@@ -106,14 +108,75 @@ impl Stretch {
     }
 }
 
+/// The moves of a run's nodes in one replication, in their order, as far as delays and durations
+/// look at them: a third of what its records take.
+#[derive(Debug, Default)]
+pub struct Moves {
+    members: Vec<MemberMove>,
+    /// All records but those of members.
+    others: Vec<Record>,
+}
+
+/// A move of a member.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MemberMove {
+    /// When.
+    pub time: Timestamp,
+    /// Whose.
+    pub member: MemberId,
+    /// Where it came from.
+    pub from: State,
+    /// Where it went.
+    pub to: State,
+    /// Whether something else is at work on the member ([`Reason::MemberBusy`]).
+    pub busy: bool,
+}
+
+impl Moves {
+    /// Those of these records.
+    pub fn of(records: &[Record]) -> Self {
+        let mut moves = Self::default();
+        for record in records {
+            moves.record(*record);
+        }
+        moves
+    }
+
+    /// Forgets all of them.
+    pub fn clear(&mut self) {
+        self.members.clear();
+        self.others.clear();
+    }
+
+    /// Those of members.
+    pub fn members(&self) -> &[MemberMove] {
+        &self.members
+    }
+}
+
+impl Log for Moves {
+    #[inline]
+    fn record(&mut self, record: Record) {
+        let Node::Member(member) = record.node else {
+            self.others.push(record);
+            return;
+        };
+        let Record { time, from, to, reason, .. } = record;
+        let busy = reason == Some(Reason::MemberBusy);
+        self.members.push(MemberMove { time, member, from, to, busy });
+    }
+}
+
+impl Watch for Moves {
+    fn refused(&mut self, _: Timestamp, _: &dyn std::fmt::Display, _: Refusal) {}
+}
+
 /// The path through one stage: what is known of the member that decides it. One is reused for all
 /// stages and replications.
 #[derive(Debug, Default)]
 pub(super) struct Path {
-    /// All records but those of members.
-    others: Vec<Record>,
-    /// Those of the member.
-    own: Vec<Record>,
+    /// The moves of the member.
+    own: Vec<MemberMove>,
     updating: Vec<Stretch>,
     failed: Vec<Stretch>,
     stopped: Vec<Stretch>,
@@ -136,7 +199,7 @@ pub(super) struct Path {
 /// Splits the delays of one finished replication.
 pub(super) fn split(
     scheduler: &Scheduler<'_>,
-    records: &[Record],
+    moves: &Moves,
     arrived: &dyn Fn(MemberId) -> Targets,
     busy: &dyn Fn(MemberId) -> Vec<(Timestamp, Timestamp)>,
     end: Timestamp,
@@ -147,15 +210,12 @@ pub(super) fn split(
     let Some(start) = scheduler.run().times.started else { return delays };
     let finish = scheduler.run().times.completed.filter(|_| has_finished(scheduler)).unwrap_or(end);
     let mut from = start;
-    path.others.clear();
-    path.others
-        .extend(records.iter().filter(|record| !matches!(record.node, Node::Member(_))).copied());
     for stage in plan.stages.ids() {
         let ended = scheduler.stage(stage).times.completed.filter(|_| has_ended(scheduler, stage));
         let to = ended.unwrap_or(finish).clamp(from, finish);
         if from < to {
             let decider = decider(scheduler, stage);
-            path.follow(scheduler, (stage, decider), records, arrived, Stretch { from, to });
+            path.follow(scheduler, (stage, decider), moves, arrived, Stretch { from, to });
             if let Some(id) = decider {
                 path.busy(scheduler, busy(id));
             }
@@ -169,7 +229,7 @@ pub(super) fn split(
     // What is left when all stages have ended: a run that was stopped at its very end (R-C11).
     if from < finish {
         path.clear();
-        path.halts(finish);
+        path.halts(moves, finish);
         path.charge(Stretch { from, to: finish }, &mut delays);
     }
     delays
@@ -235,21 +295,20 @@ impl Path {
         &mut self,
         scheduler: &Scheduler<'_>,
         (stage, decider): (StageId, Option<MemberId>),
-        records: &[Record],
+        moves: &Moves,
         arrived: &dyn Fn(MemberId) -> Targets,
         Stretch { from, to }: Stretch,
     ) {
         self.clear();
-        self.halts(to);
+        self.halts(moves, to);
         let place = decider.and_then(|id| scheduler.plan().places[id]);
-        self.gates_and_wait(scheduler, stage, place, to);
+        self.gates_and_wait(scheduler, moves, (stage, place), to);
         let Some(id) = decider else { return };
         // Nobody is tried before the stage, nor behind it.
-        let first = records.partition_point(|record| record.time < from);
-        let end = records.partition_point(|record| record.time <= to);
-        let own = |record: &&Record| record.node == Node::Member(id);
+        let first = moves.members.partition_point(|of| of.time < from);
+        let end = moves.members.partition_point(|of| of.time <= to);
         self.own.clear();
-        self.own.extend(records[first..end].iter().filter(own));
+        self.own.extend(moves.members[first..end].iter().filter(|of| of.member == id));
         let member = scheduler.member(id);
         self.member_ends = member.times.completed.filter(|_| member.state.is_ended());
         self.updates(to);
@@ -261,10 +320,9 @@ impl Path {
     }
 
     /// The stretches in which the run was halted.
-    fn halts(&mut self, to: Timestamp) {
+    fn halts(&mut self, moves: &Moves, to: Timestamp) {
         let (mut since, mut failed) = (None, false);
-        let others = std::mem::take(&mut self.others);
-        for record in &others {
+        for record in &moves.others {
             match (record.node, record.to) {
                 (Node::Run, State::Stopping | State::Stopped | State::Failed) => {
                     since = since.or(Some(record.time));
@@ -280,7 +338,6 @@ impl Path {
                 _ => {}
             }
         }
-        self.others = others;
         if let Some(from) = since {
             self.halt(failed, Stretch { from, to });
         }
@@ -295,8 +352,8 @@ impl Path {
     fn gates_and_wait(
         &mut self,
         scheduler: &Scheduler<'_>,
-        stage: StageId,
-        place: Option<MemberPlace>,
+        moves: &Moves,
+        (stage, place): (StageId, Option<MemberPlace>),
         to: Timestamp,
     ) {
         let plan = scheduler.plan();
@@ -307,7 +364,7 @@ impl Path {
         });
         for id in (of_stage.before_gates.start..of_stage.after_gates.end).map(GateId) {
             let gate = scheduler.gate(id);
-            let Some(from) = pending_since(&self.others, id) else { continue };
+            let Some(from) = pending_since(&moves.others, id) else { continue };
             let until = gate.times.completed.unwrap_or(to);
             let mine = plan.gates[id].group.is_none_or(|g| place.is_some_and(|p| p.group == g));
             let from = if mine { from } else { from.max(ends.unwrap_or(to)) };
@@ -316,10 +373,9 @@ impl Path {
             }
         }
         let wait = scheduler.wait(stage);
-        let running = self
-            .others
-            .iter()
-            .find(|record| record.node == Node::Wait(stage) && record.to == State::Running);
+        let is_running =
+            |record: &&Record| record.node == Node::Wait(stage) && record.to == State::Running;
+        let running = moves.others.iter().find(is_running);
         if let Some(record) = running {
             let until = wait.times.completed.unwrap_or(to);
             self.wait.push(Stretch { from: record.time, to: until });
@@ -343,10 +399,8 @@ impl Path {
     fn busy(&mut self, scheduler: &Scheduler<'_>, stretches: Vec<(Timestamp, Timestamp)>) {
         let start = scheduler.run().times.started.expect("the run has started");
         for (from, to) in stretches {
-            let found = self.own.iter().any(|record| {
-                let busy = record.reason == Some(Reason::MemberBusy);
-                busy && from <= record.time && record.time < to
-            });
+            let found = |of: &MemberMove| of.busy && from <= of.time && of.time < to;
+            let found = self.own.iter().any(found);
             if found {
                 self.busy.push(Stretch { from, to });
                 self.unnoticed.push(Stretch { from: to, to: grid(scheduler, start, to) });

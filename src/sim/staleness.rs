@@ -6,6 +6,10 @@
 //! in mid-run are in no run; they count from their joining on, as long as something newer than what
 //! they run is there. By a pool that it gets in mid-run a member is stale since then at the
 //! earliest.
+//!
+//! Nothing is replayed. Completed is final, so a pool runs one version until its member is Completed
+//! and one from then on; and members whose pools ran the same and came to be of one kind are summed
+//! up together, by when the first and the last of them was Completed.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -192,27 +196,7 @@ impl Staleness {
             }
         }
         added.sort_by_key(|late| late.pool.member);
-        self.seen.extend(pools.makeups.iter().map(|makeup| {
-            let newer = makeup.iter().map(|number| self.first[*number].newer);
-            Seen { since: newer.min().unwrap_or(Timestamp::MAX), stay: false, moved: None }
-        }));
-        let mut stale = Span::ZERO;
-        for id in plan.groups.iter().flat_map(|group| &group.members) {
-            let mut since = self.look_at(pools, scheduler, *id);
-            if !added.is_empty() {
-                since = since.min(self.look_at_added(pools, scheduler, *id, &added));
-            }
-            if target.is_some() {
-                let member = &plan.fleet.members[*id];
-                if member.kubernetes_version < target {
-                    since = since.min(kubernetes[member.region.index()]);
-                }
-            }
-            let until = done(scheduler, *id).unwrap_or(horizon).min(horizon);
-            if since < until {
-                stale += until - since;
-            }
-        }
+        let mut stale = self.of_run(pools, scheduler, (&added, &kubernetes), horizon);
         for (newer, newcomer) in newer.into_iter().zip(&newcomers) {
             let (since, until) = (newer.max(newcomer.from), newcomer.until);
             if since < until {
@@ -242,6 +226,40 @@ impl Staleness {
         self.seen.clear();
         self.moved.clear();
         self.changes.clear();
+    }
+
+    /// For how long members of the run were stale, summed; and notes what they ran.
+    fn of_run(
+        &mut self,
+        pools: &Pools,
+        scheduler: &Scheduler<'_>,
+        (added, kubernetes): (&[Late], &[Timestamp]),
+        horizon: Timestamp,
+    ) -> Span {
+        let plan = scheduler.plan();
+        let target = plan.update.upgrade.kubernetes_version();
+        self.seen.extend(pools.makeups.iter().map(|makeup| {
+            let newer = makeup.iter().map(|number| self.first[*number].newer);
+            Seen { since: newer.min().unwrap_or(Timestamp::MAX), stay: false, moved: None }
+        }));
+        let mut stale = Span::ZERO;
+        for id in plan.groups.iter().flat_map(|group| &group.members) {
+            let mut since = self.look_at(pools, scheduler, *id);
+            if !added.is_empty() {
+                since = since.min(self.look_at_added(pools, scheduler, *id, added));
+            }
+            if target.is_some() {
+                let member = &plan.fleet.members[*id];
+                if member.kubernetes_version < target {
+                    since = since.min(kubernetes[member.region.index()]);
+                }
+            }
+            let until = done(scheduler, *id).unwrap_or(horizon).min(horizon);
+            if since < until {
+                stale += until - since;
+            }
+        }
+        stale
     }
 
     /// Since when a member of the run is stale by the pools that it had at the start; and notes

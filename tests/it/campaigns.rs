@@ -14,7 +14,7 @@ use fleetsim::report::results::{Results, changes_csv};
 use fleetsim::report::summary::Summary;
 use fleetsim::scenario::Scenario;
 use fleetsim::scheduler::{Node, State};
-use fleetsim::sim::{ChangeStep, Changes, Outcome, Simulation};
+use fleetsim::sim::{ChangeStep, Changes, Moves, Outcome, Simulation};
 use fleetsim::stats::Confidence;
 use fleetsim::time::{Span, Timestamp};
 use sha2::{Digest, Sha256};
@@ -42,7 +42,7 @@ fn play(experiment: &Experiment<'_>, replication: u32) -> (Outcome, History) {
     let mut simulation = Simulation::new(&experiment.world, &experiment.plans[0]).checked();
     let mut history = History::default();
     let mut outcome = simulation.run(replication, experiment.end(), &mut history);
-    outcome.delays = simulation.delays(&history.records, experiment.end());
+    outcome.delays = simulation.delays(&Moves::of(&history.records), experiment.end());
     (outcome, history)
 }
 

@@ -3,7 +3,7 @@
 use fleetsim::experiment::{Experiment, History, Metric};
 use fleetsim::report::events::{Events, stream};
 use fleetsim::scenario::Scenario;
-use fleetsim::sim::{Changes, DelayCause, Outcome, Simulation};
+use fleetsim::sim::{Changes, DelayCause, Moves, Outcome, Simulation};
 use fleetsim::time::Span;
 
 /// Two members, reimages of 40 minutes, updates of 30; the rest is the test's.
@@ -69,7 +69,7 @@ fn play(text: &str) -> Outcome {
     let mut simulation = Simulation::new(&experiment.world, &experiment.plans[0]).checked();
     let mut history = History::default();
     let mut outcome = simulation.run(0, experiment.end(), &mut history);
-    outcome.delays = simulation.delays(&history.records, experiment.end());
+    outcome.delays = simulation.delays(&Moves::of(&history.records), experiment.end());
     outcome
 }
 

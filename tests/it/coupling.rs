@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use fleetsim::experiment::History;
 use fleetsim::scheduler::{NoLog, Node, Plan, State};
-use fleetsim::sim::Simulation;
+use fleetsim::sim::{Moves, Simulation};
 use fleetsim::time::{Span, Timestamp};
 
 use crate::experiments::{UPDATE, experiment, histories, outcomes, read, run};
@@ -130,7 +130,7 @@ fn x1_adding_a_metric_changes_nothing() {
         let unseen = plain.run(replication, experiment.end(), &mut NoLog);
         let mut history = History::default();
         let seen = watched.run(replication, experiment.end(), &mut history);
-        let delays = watched.delays(&history.records, experiment.end());
+        let delays = watched.delays(&Moves::of(&history.records), experiment.end());
         assert_eq!(unseen, seen);
         let makespan = seen.makespan.unwrap_or(scenario.horizon);
         assert_eq!(delays.total(), makespan, "the delays add up");

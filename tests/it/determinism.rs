@@ -10,7 +10,7 @@ use fleetsim::report::events::Events;
 use fleetsim::report::results::{ResultFile, Results};
 use fleetsim::report::summary::Summary;
 use fleetsim::scenario::Scenario;
-use fleetsim::sim::{Outcome, Simulation};
+use fleetsim::sim::{Moves, Outcome, Simulation};
 use fleetsim::stats::Confidence;
 
 use crate::experiments::{experiment, read, run};
@@ -114,7 +114,7 @@ fn show(experiment: &Experiment<'_>, simulation: &mut Simulation<'_>, replicatio
     let plan = simulation.scheduler().plan();
     let mut history = History::default();
     let mut outcome = simulation.run(replication, experiment.end(), &mut history);
-    outcome.delays = simulation.delays(&history.records, experiment.end());
+    outcome.delays = simulation.delays(&Moves::of(&history.records), experiment.end());
     let (run, codes) = (&experiment.scenario.name, experiment.world.codes());
     let own = Events { plan, run, codes };
     let beside = simulation.beside();

@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 use fleetsim::experiment::{Effort, Experiment, History, Input, Outcomes};
 use fleetsim::scenario::Scenario;
 use fleetsim::scheduler::Plan;
-use fleetsim::sim::{Outcome, Simulation};
+use fleetsim::sim::{Moves, Outcome, Simulation};
 
 /// Where the tests' scenarios begin, a Monday.
 pub(crate) const START: &str = "2026-03-02T08:00:00Z";
@@ -74,7 +74,7 @@ pub(crate) fn histories<T>(
     for replication in 0..replications {
         let mut history = History::default();
         let mut outcome = simulation.run(replication, experiment.end(), &mut history);
-        outcome.delays = simulation.delays(&history.records, experiment.end());
+        outcome.delays = simulation.delays(&Moves::of(&history.records), experiment.end());
         outcome.versions = simulation.versions(experiment.end());
         looks.push(look(plan, &history, &outcome));
     }

@@ -4,7 +4,7 @@
 use fleetsim::experiment::{Experiment, History};
 use fleetsim::scenario::Scenario;
 use fleetsim::scheduler::State;
-use fleetsim::sim::{DelayCause, Simulation};
+use fleetsim::sim::{DelayCause, Moves, Simulation};
 use fleetsim::time::Span;
 
 const SCENARIO: &str = "
@@ -31,7 +31,7 @@ fn a_target_that_nobody_releases_by_script_is_there_and_never_waited_for() {
     let outcome = simulation.run(0, experiment.end(), &mut history);
     assert_eq!(simulation.scheduler().run().state, State::Completed);
     assert_eq!(outcome.makespan, Some(Span::from_hours(2)));
-    let delays = simulation.delays(&history.records, experiment.end());
+    let delays = simulation.delays(&Moves::of(&history.records), experiment.end());
     assert_eq!(delays.of(DelayCause::Version), Span::ZERO);
     assert_eq!(delays.of(DelayCause::Updating), Span::from_hours(1));
     assert_eq!(delays.of(DelayCause::Concurrency), Span::from_hours(1));

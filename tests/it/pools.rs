@@ -4,7 +4,7 @@
 use fleetsim::experiment::{Experiment, History};
 use fleetsim::scenario::Scenario;
 use fleetsim::scheduler::{NoLog, Node, Reason, State};
-use fleetsim::sim::{DelayCause, Outcome, Simulation};
+use fleetsim::sim::{DelayCause, Moves, Outcome, Simulation};
 use fleetsim::time::Span;
 
 use crate::experiments::{START, UPDATE, experiment, histories, outcomes, read};
@@ -82,7 +82,7 @@ fn ended(text: &str) -> Ended {
     let mut simulation = Simulation::new(&experiment.world, &experiment.plans[0]).checked();
     let mut history = History::default();
     let mut outcome = simulation.run(0, experiment.end(), &mut history);
-    outcome.delays = simulation.delays(&history.records, experiment.end());
+    outcome.delays = simulation.delays(&Moves::of(&history.records), experiment.end());
     outcome.versions = simulation.versions(experiment.end());
     let ends = scenario.fleet.members.ids().map(|id| {
         let last = history.records.iter().rfind(|r| r.node == Node::Member(id) && r.to.is_ended());

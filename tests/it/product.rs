@@ -7,7 +7,7 @@ use fleetsim::ids::MemberId;
 use fleetsim::report::events::Events;
 use fleetsim::scenario::Scenario;
 use fleetsim::scheduler::{GatePlan, NodeImageSelection, Plan, Scheduler};
-use fleetsim::sim::Simulation;
+use fleetsim::sim::{Moves, Simulation};
 use fleetsim::time::{Span, Timestamp};
 
 use crate::reference::{Final, Millis, Outcome};
@@ -34,7 +34,7 @@ pub(crate) fn product(
     let mut simulation = Simulation::new(&experiment.world, plan).checked();
     let mut history = History::default();
     let outcome = simulation.run(0, end, &mut history);
-    let delays = simulation.delays(&history.records, end);
+    let delays = simulation.delays(&Moves::of(&history.records), end);
     let makespan = outcome.makespan.unwrap_or(end - scenario.start);
     assert_eq!(delays.total(), makespan, "the delays add up\n{delays:?}\n{text}");
     let codes = experiment.world.codes();

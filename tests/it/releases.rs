@@ -6,7 +6,7 @@ use fleetsim::ids::RegionId;
 use fleetsim::scenario::Scenario;
 use fleetsim::scheduler::{Node, Reason, Released, State};
 use fleetsim::sim::releases::{Arrivals, Release, Releases, Turn, Wants};
-use fleetsim::sim::{DelayCause, Outcome, Simulation};
+use fleetsim::sim::{DelayCause, Moves, Outcome, Simulation};
 use fleetsim::time::{Span, Timestamp};
 
 use crate::experiments::{histories, read};
@@ -24,7 +24,7 @@ fn simulate(scenario: &Scenario) -> (Outcome, History) {
     let mut simulation = Simulation::new(&experiment.world, &experiment.plans[0]).checked();
     let mut history = History::default();
     let mut outcome = simulation.run(0, experiment.end(), &mut history);
-    outcome.delays = simulation.delays(&history.records, experiment.end());
+    outcome.delays = simulation.delays(&Moves::of(&history.records), experiment.end());
     (outcome, history)
 }
 

@@ -2,7 +2,7 @@
 //! tried.
 
 use fleetsim::experiment::{Experiment, History, trials};
-use fleetsim::sim::{End, Simulation};
+use fleetsim::sim::{End, Moves, Simulation};
 
 use crate::experiments::{experiment, read, run};
 
@@ -24,7 +24,7 @@ fn delays_add_up_whatever_goes_wrong() {
             for replication in 0..8 {
                 let mut history = History::default();
                 let outcome = simulation.run(replication, experiment.end(), &mut history);
-                let delays = simulation.delays(&history.records, experiment.end());
+                let delays = simulation.delays(&Moves::of(&history.records), experiment.end());
                 let makespan = outcome.makespan.unwrap_or(scenario.horizon);
                 assert_eq!(delays.total(), makespan, "seed {seed}, replication {replication}");
                 let counts = [outcome.updated, outcome.failed, outcome.skipped, outcome.pending];
