@@ -7,9 +7,9 @@
 //! they run is there. By a pool that it gets in mid-run a member is stale since then at the
 //! earliest.
 //!
-//! Nothing is replayed. Completed is final, so a pool runs one version until its member is Completed
-//! and one from then on; and members whose pools ran the same and came to be of one kind are summed
-//! up together, by when the first and the last of them was Completed.
+//! Nothing is replayed. Completed is final, so a pool runs one version until its member is
+//! Completed and one from then on; and members whose pools ran the same and came to be of one kind
+//! are summed up together, by when the first and the last of them was Completed.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;

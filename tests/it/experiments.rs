@@ -27,7 +27,7 @@ pub(crate) const UPDATE: &str = "managedClusterUpdate: {upgrade: {type: NodeImag
 
 /// The input of a sensitivity analysis with this key.
 pub(crate) fn input(key: &str) -> Input {
-    Input::all().find(|input| input.key() == key).unwrap_or_else(|| panic!("there is no {key}"))
+    Input::named(key).unwrap_or_else(|| panic!("there is no {key}"))
 }
 
 /// Reads a scenario that is right.

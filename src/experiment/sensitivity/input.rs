@@ -73,13 +73,11 @@ assumed! {
         of.refused_above.as_mut().map(|above| Count(above, of.at_most..=MOST))
     });
     "world.failures.probability": |s| failures(s).into_iter().flat_map(probabilities);
-    "world.failures.minorProbability":
-        |s| kubernetes(s).and_then(failures).and_then(of_minors);
+    "world.failures.minorProbability": |s| kubernetes(s).and_then(failures).and_then(of_minors);
     "world.failures.where.probability": |s| failures(s).into_iter().flat_map(|of| {
         of.rules.iter_mut().map(|rule| Probability(&mut rule.probability))
     });
-    "world.failures.transient":
-        |s| failures(s).map(|of| Probability(&mut of.transient));
+    "world.failures.transient": |s| failures(s).map(|of| Probability(&mut of.transient));
     "world.defects.probability":
         |s| defects(s).filter(|of| is_same(of)).into_iter().flat_map(|of| {
             [&mut of.node_image, &mut of.patch, &mut of.minor].map(Probability)
@@ -95,25 +93,21 @@ assumed! {
     "world.defects.atOnce": |s| defects(s).map(|of| Probability(&mut of.at_once));
     "world.defects.degradesAfter": |s| defects(s).map(|of| Drawn(&mut of.degrades_after));
     "world.defects.noticedAfter": |s| defects(s).map(|of| Drawn(&mut of.noticed_after));
-    "world.defects.halt.members":
-        |s| halt(s).map(|of| Count(&mut of.members, 1..=MOST));
+    "world.defects.halt.members": |s| halt(s).map(|of| Count(&mut of.members, 1..=MOST));
     "world.defects.halt.after": |s| halt(s).map(|of| Drawn(&mut of.after));
     "world.defects.fixedAfter":
         |s| defects(s).filter(|of| of.halt.is_some()).map(|of| Drawn(&mut of.fixed_after));
     "world.releases.abandoned":
         |s| mishaps(s).and_then(|of| of.abandoned.as_mut()).map(Probability);
-    "world.releases.delayed.probability":
-        |s| delayed(s).map(|of| Probability(&mut of.probability));
+    "world.releases.delayed.probability": |s| delayed(s).map(|of| Probability(&mut of.probability));
     "world.releases.delayed.for": |s| delayed(s).map(|of| Drawn(&mut of.after));
     "world.releases.withdrawn.probability":
         |s| withdrawn(s).map(|of| Probability(&mut of.probability));
     "world.releases.withdrawn.after": |s| withdrawn(s).map(|of| Drawn(&mut of.after));
     "world.outages.every": |s| s.world.outages.as_mut().map(|of| Drawn(&mut of.every));
     "world.outages.lasts": |s| s.world.outages.as_mut().map(|of| Drawn(&mut of.lasts));
-    "world.people.approvers.delay":
-        |s| approvers(s).map(|of| Drawn(&mut of.delay));
-    "world.people.approvers.tolerance":
-        |s| approvers(s).map(|of| Amount(&mut of.tolerance));
+    "world.people.approvers.delay": |s| approvers(s).map(|of| Drawn(&mut of.delay));
+    "world.people.approvers.tolerance": |s| approvers(s).map(|of| Amount(&mut of.tolerance));
     "world.people.restart.after":
         |s| people(s).and_then(|of| of.restarter.as_mut()).map(|of| Drawn(&mut of.after));
     "world.people.restart.atMost": |s| {
@@ -127,12 +121,9 @@ assumed! {
         |s| people(s).and_then(|of| of.skipper.as_mut()).map(|of| Drawn(&mut of.after));
     "world.people.startAgain.after":
         |s| people(s).and_then(|of| of.starter.as_mut()).map(|of| Drawn(&mut of.after));
-    "world.ownUpgrades.delay":
-        |s| own_upgrades(s).map(Drawn);
-    "world.livePatches.reimage":
-        |s| patches(s).map(|of| Probability(&mut of.reimage));
-    "world.livePatches.takes":
-        |s| patches(s).map(|of| Drawn(&mut of.takes));
+    "world.ownUpgrades.delay": |s| own_upgrades(s).map(Drawn);
+    "world.livePatches.reimage": |s| patches(s).map(|of| Probability(&mut of.reimage));
+    "world.livePatches.takes": |s| patches(s).map(|of| Drawn(&mut of.takes));
     "configurationChanges.at": |s| s.campaigns.iter_mut().filter_map(|of| match &mut of.asked {
         Asked::Drawn(at) => Some(Drawn(at)),
         Asked::After(_) | Asked::Stages { .. } | Asked::WithUpdate => None,
