@@ -272,7 +272,14 @@ fn decider(scheduler: &Scheduler<'_>, stage: StageId) -> Option<MemberId> {
     {
         return Some(*id);
     }
-    members.copied().max_by_key(|id| (scheduler.member_completed(*id), std::cmp::Reverse(*id)))
+    let (mut last, mut decider) = (Timestamp::MIN, None);
+    for id in members.copied() {
+        let ended = scheduler.member_completed(id).unwrap_or(Timestamp::MIN);
+        if ended > last || (ended == last && decider.is_none_or(|other| id < other)) {
+            (last, decider) = (ended, Some(id));
+        }
+    }
+    decider
 }
 
 impl Path {

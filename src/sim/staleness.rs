@@ -244,9 +244,10 @@ impl Staleness {
         }));
         let mut stale = Span::ZERO;
         for id in plan.groups.iter().flat_map(|group| &group.members) {
-            let mut since = self.look_at(pools, scheduler, *id);
+            let completed = completed(scheduler, *id);
+            let mut since = self.look_at(pools, scheduler, *id, completed);
             if !added.is_empty() {
-                since = since.min(self.look_at_added(pools, scheduler, *id, added));
+                since = since.min(self.look_at_added(pools, scheduler, (*id, completed), added));
             }
             if target.is_some() {
                 let member = &plan.fleet.members[*id];
@@ -254,7 +255,8 @@ impl Staleness {
                     since = since.min(kubernetes[member.region.index()]);
                 }
             }
-            let until = done(scheduler, *id).unwrap_or(horizon).min(horizon);
+            let done = completed.or_else(|| at_target_since(scheduler, *id));
+            let until = done.unwrap_or(horizon).min(horizon);
             if since < until {
                 stale += until - since;
             }
@@ -265,9 +267,15 @@ impl Staleness {
     /// Since when a member of the run is stale by the pools that it had at the start; and notes
     /// what they ran.
     #[inline]
-    fn look_at(&mut self, pools: &Pools, scheduler: &Scheduler<'_>, id: MemberId) -> Timestamp {
+    fn look_at(
+        &mut self,
+        pools: &Pools,
+        scheduler: &Scheduler<'_>,
+        id: MemberId,
+        completed: Option<Timestamp>,
+    ) -> Timestamp {
         let seen = &mut self.seen[pools.makeup[id]];
-        let Some(at) = completed(scheduler, id) else {
+        let Some(at) = completed else {
             seen.stay = true;
             return seen.since;
         };
@@ -291,10 +299,10 @@ impl Staleness {
         &mut self,
         pools: &Pools,
         scheduler: &Scheduler<'_>,
-        id: MemberId,
+        (id, completed): (MemberId, Option<Timestamp>),
         added: &[Late],
     ) -> Timestamp {
-        let (mut since, completed) = (Timestamp::MAX, completed(scheduler, id));
+        let mut since = Timestamp::MAX;
         let mut images = scheduler.images(id).skip(pools.makeups[pools.makeup[id]].len());
         let mine = added.partition_point(|late| late.pool.member < id);
         for late in added[mine..].iter().take_while(|late| late.pool.member == id) {
@@ -430,14 +438,11 @@ fn completed(scheduler: &Scheduler<'_>, id: MemberId) -> Option<Timestamp> {
     scheduler.member_completed(id).filter(|_| completed)
 }
 
-/// When a member was done, if it was.
-fn done(scheduler: &Scheduler<'_>, id: MemberId) -> Option<Timestamp> {
-    let done = match scheduler.member_state(id) {
-        State::Completed => true,
-        State::Skipped => at_target(scheduler.member(id).reason),
-        _ => false,
-    };
-    scheduler.member_completed(id).filter(|_| done)
+/// When a member was Skipped because it was at its target, if it was.
+fn at_target_since(scheduler: &Scheduler<'_>, id: MemberId) -> Option<Timestamp> {
+    let skipped = scheduler.member_state(id) == State::Skipped;
+    let there = skipped && at_target(scheduler.member(id).reason);
+    scheduler.member_completed(id).filter(|_| there)
 }
 
 /// Whether an image is an older one of the same family.
