@@ -2,7 +2,7 @@
 
 use super::human;
 use super::summary::Summary;
-use crate::experiment::{Experiment, Metric, Outcomes, Unit};
+use crate::experiment::{Experiment, Metric, Outcomes};
 use crate::stats::{Confidence, Decision, Sample, Selection, SelectionError};
 
 /// The procedure, as results name it.
@@ -157,12 +157,7 @@ impl Best {
     }
 
     fn zone(&self) -> String {
-        match self.metric.unit() {
-            Unit::Seconds => human::seconds(self.indifference),
-            Unit::Hours => human::seconds(self.indifference * 3_600.0),
-            Unit::Count => human::count(self.indifference),
-            Unit::Share => human::percent(self.indifference),
-        }
+        human::amount(self.indifference, self.metric.unit())
     }
 }
 

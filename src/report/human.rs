@@ -94,7 +94,7 @@ pub fn percent(share: f64) -> String {
 }
 
 /// A number in its unit, or by how much it changed: `−3h 20m`, `12.5`, `−4 %`.
-pub fn change(value: f64, unit: Unit) -> String {
+pub fn amount(value: f64, unit: Unit) -> String {
     let sign = if value < 0.0 { "−" } else { "" };
     match unit {
         Unit::Seconds => seconds(value),
@@ -105,11 +105,11 @@ pub fn change(value: f64, unit: Unit) -> String {
 }
 
 /// A half-width in a unit, times as [`rough`].
-pub fn rough_change(value: f64, unit: Unit) -> String {
+pub fn rough_amount(value: f64, unit: Unit) -> String {
     match unit {
         Unit::Seconds => rough(value),
         Unit::Hours => rough(value * 3_600.0),
-        Unit::Count | Unit::Share => change(value, unit),
+        Unit::Count | Unit::Share => amount(value, unit),
     }
 }
 

@@ -264,8 +264,8 @@ fn shown(metric: Metric, change: Option<&Change>) -> String {
     let sign = if value > 0.0 { "+" } else { "" };
     let star = if change.restricted { "*" } else { "" };
     let half = change.interval.and_then(|interval| interval.half_width(value));
-    let half = half.map(|half| format!(" ± {}", human::rough_change(half, metric.unit())));
-    let value = human::change(value, metric.unit());
+    let half = half.map(|half| format!(" ± {}", human::rough_amount(half, metric.unit())));
+    let value = human::amount(value, metric.unit());
     format!("{sign}{value}{star}{}", half.unwrap_or_default())
 }
 
@@ -383,7 +383,7 @@ fn tornado(sensitivity: &Sensitivity) -> TornadoChart {
         };
         let base = sensitivity.rows.first().and_then(|row| row.change(index, true));
         let base = base.and_then(|change| change.values[0]);
-        let base = base.map(|mean| format!(": mean {}", human::change(mean, metric.unit())));
+        let base = base.map(|mean| format!(": mean {}", human::amount(mean, metric.unit())));
         let base = base.unwrap_or_default();
         TornadoPanel { name: format!("{name}{base}"), bars: inputs.iter().map(bar).collect() }
     };

@@ -1,10 +1,9 @@
 //! Which models of the world something of a scenario looks at: the others' numbers do not matter.
 
 use super::Scenario;
-use crate::fleet::{Member, OsType, Pool};
+use crate::fleet::{Member, OsType};
 use crate::scheduler::auto_upgrade::Channel;
 use crate::scheduler::{Gate, GateKind, Stage, Strategy, Upgrade};
-use crate::sim::script::ScriptedVerb;
 
 impl Scenario {
     /// Whether somebody is in the run of `update`: nobody is where the scenario is about profiles,
@@ -46,16 +45,9 @@ impl Scenario {
             || (self.world.own_upgrades.is_some() && self.fleet.members.iter().any(own))
     }
 
-    /// Whether there are Windows pools, or a script adds some.
+    /// Whether there are Windows pools, or can be some.
     pub fn has_windows(&self) -> bool {
-        let is_windows = |pool: &Pool| pool.os_type == OsType::Windows;
-        let mut members = self.fleet.members.iter();
-        let mut actions = self.script.actions.iter().flatten();
-        members.any(|member| member.pools.iter().any(is_windows))
-            || actions.any(|action| match &action.action {
-                ScriptedVerb::AddPool(_, pool) => is_windows(pool),
-                _ => false,
-            })
+        self.setting().pools().any(|pool| pool.os_type == OsType::Windows)
     }
 
     /// Whether a strategy has a gate that somebody approves (G5).
@@ -70,8 +62,8 @@ impl Scenario {
 
     /// Whether updates can be live patches, whose times the world says (A2).
     pub fn patches_live(&self) -> bool {
-        let follows = |channel: Channel| channel == Channel::SecurityPatch;
-        self.script.updates.is_none() && self.profiles.iter().any(|of| follows(of.channel))
+        let mut profiles = self.profiles.iter();
+        self.script.updates.is_none() && profiles.any(|of| of.channel == Channel::SecurityPatch)
     }
 }
 

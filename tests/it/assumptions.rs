@@ -161,7 +161,12 @@ fn what_nothing_is_drawn_from_is_no_input() {
     assert_eq!(without(images[0], images[1]), [live[0], live[1], sigma]);
     let own = ", autoUpgradeProfile: {nodeOSUpgradeChannel: NodeImage, upgradeChannel: patch}";
     assert_eq!(without(own, ""), ["world.ownUpgrades.delay"]);
-    assert_eq!(without("osType: Windows, count", "count"), ["world.durations.windowsFactor"]);
+    let windows = "osType: Windows, count";
+    assert_eq!(without(windows, "count"), ["world.durations.windowsFactor"]);
+    // The only ones can be those that members get in mid-run.
+    let added =
+        EVERYTHING.replace(windows, "count").replace("name: extra", "name: w, osType: Windows");
+    assert!(keys(&read(&added)).contains("world.durations.windowsFactor"));
     let gates = ["world.people.approvers.delay", "world.people.approvers.tolerance"];
     assert_eq!(without("Gates: [{type: Approval}]", "Gates: []"), gates);
     let all_of = |prefixes: &[&str]| -> Vec<&str> {

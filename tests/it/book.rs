@@ -110,6 +110,7 @@ fn commands_print_what_the_book_shows() {
         let [printed, errors] =
             [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
         let refused = wanted.iter().any(|line| line.contains("error["));
+        assert!(matches!(code, Some(0..=3)), "{page}: {line}: exit {code:?}\n{errors}");
         assert_eq!(code == Some(2), refused, "{page}: {line}: exit {code:?}\n{errors}");
         // In a terminal both come together: whichever comes first.
         let all: Vec<&str> = errors.lines().chain(printed.lines()).map(str::trim_end).collect();

@@ -183,12 +183,7 @@ fn bound(row: &Row, end: Bound, unknown: &str) -> String {
 }
 
 fn exact_enough(value: f64, others: &[f64], unit: Unit, signed: bool) -> String {
-    let short = |value: f64| match unit {
-        Unit::Seconds => human::seconds(value),
-        Unit::Hours => human::seconds(value * 3_600.0),
-        Unit::Share => human::percent(value),
-        Unit::Count => human::count(value),
-    };
+    let short = |value: f64| human::amount(value, unit);
     let size = value.abs();
     let alike = |other: &f64| (size - other).abs() > 0.0 && short(size) == short(*other);
     let text = match unit {
