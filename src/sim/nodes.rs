@@ -21,8 +21,8 @@ pub use compiled::Estimate;
 pub(super) use compiled::Nodes;
 pub use cost::Costs;
 pub use model::{
-    BudgetModel, CapacityModel, DurationFactor, NodeModel, Part, ThrottlingModel, UpgradeKind,
-    Work, factor,
+    BudgetModel, CapacityModel, DurationFactor, NodeModel, Part, TIMES, ThrottlingModel,
+    UpgradeKind, Work, factor,
 };
 pub(super) use throttle::{Throttle, UnderWay};
 

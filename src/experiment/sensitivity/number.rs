@@ -3,6 +3,7 @@
 use std::ops::RangeInclusive;
 
 use crate::sim::model::{Amount, Distribution};
+use crate::sim::nodes::TIMES;
 use crate::time::Span;
 
 /// Which number of an assumption: most have one, distributions can have several.
@@ -51,8 +52,6 @@ pub(super) enum Number<'a> {
 
 /// The largest count that scenarios have.
 pub(super) const MOST: u32 = 1_000_000;
-/// What factors of durations can be.
-const TIMES: RangeInclusive<f64> = 0.01..=100.0;
 
 impl Number<'_> {
     /// Multiplies one of its parts; whether it has such a part, and is not what it was.
@@ -72,7 +71,7 @@ impl Number<'_> {
                 replace(of, varied)
             }
             (Self::Times(of), Part::Size) => {
-                let varied = (*of * factor).clamp(*TIMES.start(), *TIMES.end());
+                let varied = (*of * factor).clamp(TIMES[0], TIMES[1]);
                 replace(of, varied)
             }
             (Self::Count(of, bounds), Part::Size) => {

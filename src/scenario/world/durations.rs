@@ -9,7 +9,7 @@ use crate::scenario::files::Loader;
 use crate::scenario::strategy::selector;
 use crate::scenario::tree::Value;
 use crate::sim::model::DurationModel;
-use crate::sim::nodes::{DurationFactor, NodeModel, UpgradeKind};
+use crate::sim::nodes::{DurationFactor, NodeModel, TIMES, UpgradeKind};
 use crate::time::Span;
 
 const DURATIONS: &[&str] = &[
@@ -84,7 +84,7 @@ pub(super) fn read(field: Option<Field<'_>>, loader: &Loader<'_>) -> Option<Dura
         }
         nodes.reimage = part("reimage").unwrap_or(nodes.reimage);
         nodes.remove_surge = part("removeSurge").unwrap_or(nodes.remove_surge);
-        let factor = map.own("windowsFactor").and_then(|field| field.number(0.01, 100.0));
+        let factor = map.own("windowsFactor").and_then(|field| field.number(TIMES[0], TIMES[1]));
         nodes.windows_factor = factor.unwrap_or(nodes.windows_factor);
         DurationModel::Nodes(Box::new(nodes))
     } else {
@@ -118,7 +118,7 @@ fn factor(field: &Field<'_>) -> Option<DurationFactor> {
         os_type: map.own("osType").and_then(|field| field.word(&words)),
         upgrade: map.own("upgrade").and_then(|field| field.word(&upgrades)),
         nodes: least..=most,
-        times: map.need("times")?.number(0.01, 100.0)?,
+        times: map.need("times")?.number(TIMES[0], TIMES[1])?,
     })
 }
 

@@ -7,6 +7,9 @@ use crate::quantiles::Distribution;
 use crate::scheduler::Upgrade;
 use crate::time::Span;
 
+/// The smallest and the largest factor of durations.
+pub const TIMES: [f64; 2] = [0.01, 100.0];
+
 /// `durations: {model: nodes}`: the parts of an update (W4). Distributions are in milliseconds.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NodeModel {
